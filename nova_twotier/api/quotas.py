@@ -1,7 +1,6 @@
 """Quotas: how many jobs and processes a project may have."""
 
 import math
-import threading
 
 from nova_twotier.api.errors import Refused
 from nova_twotier.api.site import Site
@@ -11,17 +10,14 @@ from nova_twotier.core.actions import Tier
 from nova_twotier.db import queue_policy, submissions
 from nova_twotier.db.models import DEFAULT_POOL
 
-#: Makes counting and recording atomic among the threads of this process; SQLite does so among all
-#: processes. With other databases, a project may exceed its quota by one job for each process.
-_recording = threading.Lock()
-
 
 def reserve(
     site: Site, project_id: str, size: int, pool: str = DEFAULT_POOL, tasks: int = 1
 ) -> str:
     """Reserve quota for a job of this size, or an array of them; returns its uuid.
 
-    It counts from now on, although it is not submitted yet.
+    It counts from now on, although it is not submitted yet. Requests at the same time, also to
+    other API processes, do not exceed the quota together.
 
     :raises Refused: if it exceeds the project's quota.
     """
@@ -53,8 +49,7 @@ def reserve(
                 most,
             )
 
-    with _recording:
-        return submissions.begin(site.store, project_id, size * tasks, admit, tasks)
+    return submissions.begin(site.store, project_id, size * tasks, admit, tasks)
 
 
 def _check_slot_limits(site: Site, pool: str, size: int) -> None:

@@ -11,7 +11,7 @@ from nova_twotier.db.connection import READING, StoreError, named, translated_er
 #: The schema of databases that were made before there were versions.
 FIRST = "0001"
 #: The schema that this program works with.
-NEWEST = "0029"
+NEWEST = "0030"
 SCRIPTS = "nova_twotier.db:migrations"
 
 

@@ -40,6 +40,7 @@ __all__ = [
     "PoolPrediction",
     "Prediction",
     "Preemption",
+    "Project",
     "Queue",
     "QueueMode",
     "Submission",
@@ -68,6 +69,19 @@ class Submission(Base):
     abandoned: Mapped[bool]
     #: How many jobs it is: 1, or the tasks of an array, whose processes `size` counts together.
     tasks: Mapped[int] = mapped_column(default=1, server_default="1")
+
+
+class Project(Base):
+    """A project that has submitted something, so that one request at a time counts what it has.
+
+    That request changes this row first (see `submissions.begin`).
+    """
+
+    __tablename__ = "project"
+
+    project_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    #: How many of its submissions had room in its quotas since schema 0030.
+    submissions: Mapped[int] = mapped_column(BigInteger)
 
 
 class Array(Base):

@@ -5,19 +5,21 @@ unknown whether it has a trust, because Keystone did not answer or the API ended
 abandoned submission can no longer become a job, so its trust can be deleted.
 """
 
+import contextlib
 import time
 import uuid
 from collections.abc import Callable, Collection
 
+from oslo_db.exception import DBDuplicateEntry
 from oslo_log import log as logging
-from sqlalchemy import ColumnElement, delete, func, select, update
+from sqlalchemy import ColumnElement, delete, func, select, union_all, update
 from sqlalchemy.orm import Session
 
 from nova_twotier.db import job_counts
-from nova_twotier.db.models import Job, Submission
+from nova_twotier.db.models import Job, Project, Submission
 from nova_twotier.db.parts import in_parts
 from nova_twotier.db.states import OVER
-from nova_twotier.db.store import Store
+from nova_twotier.db.store import Store, rows_changed
 
 LOG = logging.getLogger(__name__)
 
@@ -35,6 +37,8 @@ def begin(
 ) -> str:
     """Record a submission; returns the uuid of its future job or array.
 
+    Of the requests of a project, in whatever process, each counts what the one before has recorded.
+
     :param size: processes, of all tasks together.
     :param admit: called with the project's numbers of open jobs and of their processes, including
         submissions. If it raises, nothing is recorded and the error is passed on.
@@ -47,23 +51,41 @@ def begin(
         abandoned=False,
         tasks=tasks,
     )
-    with store.transaction() as session:
-        admit(*count(session, project_id))
-        session.add(submission)
-    return submission.uuid
+    while True:
+        with store.transaction() as session:
+            if _wait_for_turn(session, project_id):
+                admit(*count(session, project_id))
+                session.add(submission)
+                return submission.uuid
+        # In a transaction of its own: in MariaDB several that add the same row, and then change it,
+        # would wait for each other.
+        with contextlib.suppress(DBDuplicateEntry), store.transaction() as session:
+            session.add(Project(project_id=project_id, submissions=0))
+
+
+def _wait_for_turn(session: Session, project_id: str) -> bool:
+    """Keep other submissions of the project waiting until the transaction ends.
+
+    It changes a row, rather than lock it: a Galera cluster compares changed rows alone.
+
+    :returns: False if the project has no row yet.
+    """
+    row = update(Project).where(Project.project_id == project_id)
+    return rows_changed(session, row.values(submissions=Project.submissions + 1)) > 0
 
 
 def count(session: Session, project_id: str) -> tuple[int, int]:
     """The numbers of a project's open jobs and submissions, and of their processes."""
     jobs = job_counts.not_over(project_id)
     submitted = [Submission.project_id == project_id, *under_way()]
-    number, processes = 0, 0
     tasks = func.coalesce(func.sum(Submission.tasks), 0)
-    for table, counted, which in ((Job, func.count(), jobs), (Submission, tasks, submitted)):
-        query = select(counted, func.coalesce(func.sum(table.size), 0)).where(*which)
-        rows, size = session.execute(query).one()
-        number, processes = number + int(rows), processes + int(size)
-    return number, processes
+    counts = (
+        select(counted, func.coalesce(func.sum(table.size), 0)).where(*which)
+        for table, counted, which in ((Job, func.count(), jobs), (Submission, tasks, submitted))
+    )
+    # In one statement: a submission that becomes a job meanwhile is counted once.
+    found = session.execute(union_all(*counts)).all()
+    return sum(int(number) for number, _size in found), sum(int(size) for _number, size in found)
 
 
 def under_way() -> tuple[ColumnElement[bool], ...]:

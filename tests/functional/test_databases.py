@@ -89,6 +89,7 @@ class Mariadb(Server):
         "DELETE FROM place",
         "DELETE FROM pool_prediction",
         "DELETE FROM prediction",
+        "DELETE FROM project",
         "DELETE FROM queue",
         "DELETE FROM server",
         "DELETE FROM dead_host",
@@ -106,7 +107,7 @@ class Postgresql(Server):
     )
     EMPTY = (
         "TRUNCATE job, action, dead_host, delivery, drain, ended_jobs, event, place, "
-        "pool_prediction, prediction, queue, server, submission, usage_day, utilisation "
+        "pool_prediction, prediction, project, queue, server, submission, usage_day, utilisation "
         "RESTART IDENTITY",
     )
 

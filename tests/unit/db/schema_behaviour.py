@@ -157,7 +157,8 @@ class SchemaBehaviour(SchemaSteps):
     def test_migrations_are_begun_anew(self):
         """As on MariaDB, where only the version tells that they were not done to their end."""
         engine = self.engine()
-        for version in ("0006", "0007", "0008", "0009", "0010", "0011", "0026", "0027", "0028"):
+        early = ("0006", "0007", "0008", "0009", "0010", "0011")
+        for version in (*early, "0026", "0027", "0028", "0029"):
             migration.upgrade(engine)
             with engine.begin() as connection:
                 known = table("alembic_version", column("version_num"))

@@ -8,7 +8,7 @@ from sqlalchemy import event
 
 from nova_twotier import conf as config
 from nova_twotier.api import queries
-from nova_twotier.db import job_counts, learned, predictions, revisions, schedule
+from nova_twotier.db import job_counts, learned, predictions, revisions, schedule, submissions
 from nova_twotier.db.models import Base, Job
 from nova_twotier.db.open_jobs import OpenJobs
 from nova_twotier.db.schedule import Marker, Window
@@ -197,6 +197,12 @@ class TestPlans(testtools.TestCase):
             plan,
         )
         self.assertIn("SEARCH job USING INTEGER PRIMARY KEY (rowid=?)", plan)
+
+    def test_quotas(self):
+        """One statement, in which a submission that becomes a job is one or the other."""
+        [plan] = self.plans(submissions.count, "p")
+        self.assertIn("SEARCH job USING INDEX ix_job_state (state=?)", plan)
+        self.assertIn("SEARCH submission USING INDEX ix_submission_project_id (project_id=?)", plan)
 
     def test_the_revision(self):
         [plan] = self.plans(revisions.read, 10.0)

@@ -3,6 +3,7 @@ each of them."""
 
 import threading
 import time
+from concurrent import futures
 
 from sqlalchemy import select, update
 
@@ -77,6 +78,26 @@ class UpkeepBehaviour:
 
         self.assertRaises(Refused, submissions.begin, self.store, "a", 1, admit)
         self.assertEqual((0, 0), self.counted())
+
+    def test_of_submissions_at_once_none_is_beyond_the_limit(self):
+        """Each counts what the one before has recorded, or has made a job of."""
+
+        def admit(jobs, _processes):
+            time.sleep(0.05)  # others count meanwhile, unless they wait
+            if jobs >= 3:
+                raise Refused
+
+        def submit(_each):
+            try:
+                uuid = submissions.begin(self.store, "a", 1, admit)
+            except Refused:
+                return 0
+            self.store.submit(1, [1.0], project_id="a", submission=uuid)
+            return 1
+
+        with futures.ThreadPoolExecutor(8) as workers:
+            self.assertEqual(3, sum(workers.map(submit, range(8))))
+        self.assertEqual((3, 3), self.counted())
 
     def test_what_was_given_up_becomes_no_job(self):
         under_way, abandoned, lapsed = (self.begin() for _each in range(3))
