@@ -22,6 +22,8 @@ from nova_twotier.core.reasons import Reason, waits
 from nova_twotier.core.slots import THRESHOLD
 
 NOTHING: Mapping[int, int] = MappingProxyType({})
+#: The runs that stand for the servers of a tier that are no job's, by number: they never end.
+UNMANAGED = {FG: -1, BG: -2}
 #: A position before that of any job.
 FIRST = (-math.inf, 0)
 
@@ -58,8 +60,14 @@ class Run(NamedTuple):
     until: float = math.inf
 
 
+_STAYING = frozenset(UNMANAGED.values())
 #: Makes a run from a tuple of its fields, in two thirds of the time.
 make_run = partial(tuple.__new__, Run)
+
+
+def _stays(run: Run) -> bool:
+    """Whether a run stands for servers that are no job's, and so never ends."""
+    return run.pinned and run.job.number in _STAYING
 
 
 class Cluster:
@@ -131,8 +139,23 @@ class Cluster:
 
     @property
     def ends(self) -> Sequence[tuple[float, int, int]]:
-        """Estimated end, number and size of each foreground job with an estimate, by end."""
+        """Of each foreground job with an estimate, by its end: the end, the number, and how many
+        slots become idle then.
+
+        That is the job's size, without slots that nothing new can have.
+        """
         return self._ends
+
+    def endless(self) -> int:
+        """Slots that become idle once the foreground jobs without an estimate have ended, too."""
+        return sum([run.job.size for run in self._without_end()])
+
+    def _without_end(self) -> list[Run]:
+        """The runs of the foreground jobs without an estimate."""
+        running = self._running[FG]
+        if len(self._ends) == len(running):
+            return []
+        return [run for run in running if run.until == math.inf and not _stays(run)]
 
     def evictable(self, after: tuple[float, int] = FIRST) -> list[Run]:
         """The foreground runs that a policy may evict, in the order of their jobs' arrival.

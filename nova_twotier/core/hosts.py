@@ -129,6 +129,33 @@ class Hosts(Cluster):
                 found[run.job.number] = places
         return found
 
+    @property
+    def ends(self) -> Sequence[tuple[float, int, int]]:
+        return self._freed_by_ends(self._beyond()) if self._tight else self._ends
+
+    def endless(self) -> int:
+        if not self._tight:
+            return super().endless()
+        beyond = self._beyond()
+        self._freed_by_ends(beyond)
+        return sum([_freed(run, beyond) for run in self._without_end()])
+
+    def _freed_by_ends(self, beyond: dict[int, int]) -> list[tuple[float, int, int]]:
+        """See `ends`; what ends is taken off what is `beyond`."""
+        runs = self.runs
+        return [
+            (until, number, _freed(runs[number], beyond)) for until, number, _size in self._ends
+        ]
+
+    def _beyond(self) -> dict[int, int]:
+        """Foreground processes that end without making a slot idle, by host: all of them where no
+        new VMs are taken; where there are more of them than slots, those that are too many."""
+        hosts, used = self.hosts, self.used[FG]
+        return {
+            host: used[host] - (hosts[host].slots if hosts[host].enabled else 0)
+            for host in self._tight
+        }
+
     def evictable(self, after: tuple[float, int] = FIRST) -> list[Run]:
         found = super().evictable(after)
         return [run for run in found if self.frees(run)] if self._tight else found
@@ -276,3 +303,17 @@ class Hosts(Cluster):
             gained += room - rooms[host]
             rooms[host] = room
         self.idle[BG] += gained
+
+
+def _freed(run: Run, beyond: dict[int, int]) -> int:
+    """Slots that become idle when a run ends.
+
+    :param beyond: see `Hosts._beyond`; those that end are taken off it.
+    """
+    freed = 0
+    for host in run.hosts:
+        if beyond.get(host):
+            beyond[host] -= 1
+        else:
+            freed += 1
+    return freed

@@ -9,7 +9,7 @@ from operator import attrgetter
 from types import MappingProxyType
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.cluster import Cluster, Host, Run, make_run
+from nova_twotier.core.cluster import UNMANAGED, Cluster, Host, Run, make_run
 from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.db.models import Job
@@ -20,8 +20,7 @@ from nova_twotier.manager.releases import Places
 _ID, _HOST = attrgetter("id"), attrgetter("host")
 #: A tier by its text: `Tier(...)` takes several times as long.
 _TIERS = {str(tier): tier for tier in Tier}
-#: A policy sees the VMs that belong to no job as one job per tier: its number, and its name.
-UNMANAGED = {Tier.FG: -1, Tier.BG: -2}
+#: A policy sees the VMs that belong to no job as one job per tier (`UNMANAGED`), of this name.
 UNMANAGED_NAME = "a server that is no job's"
 #: And those of them that would make way, which are all in the background.
 PREEMPTIBLE = -5

@@ -16,7 +16,7 @@ from nova_twotier.cloud.ledger_hosts import LedgerHosts
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.core import prediction
 from nova_twotier.core.actions import BG, FG
-from nova_twotier.core.cluster import Host
+from nova_twotier.core.cluster import UNMANAGED, Host
 from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.prediction.present import Past
 from nova_twotier.core.queue_state import Measured, QueueJob, QueueState, Server, present
@@ -182,7 +182,7 @@ def _taken(records: _Records, seen: Observation, options, policy: str, pool: str
     placed: dict[int, QueueJob] = {}
     servers: list[Server] = []
     for number, run in cluster.runs.items():
-        if number in forecast.UNMANAGED.values():
+        if number in UNMANAGED.values():
             pairs = zip(run.hosts, run.job.cpu, strict=True)
             servers += [Server(run.tier, host, cpu) for host, cpu in pairs]
         elif number in jobs and number not in ends | asked and run.job.size == jobs[number].size:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 
+from nova_twotier.core.cluster import UNMANAGED
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.prediction.present import Present
 from nova_twotier.core.queue import Queue
@@ -13,7 +14,7 @@ from nova_twotier.db.models import Job
 from nova_twotier.db.predictions import owner
 from nova_twotier.db.states import JobState
 from nova_twotier.manager.departures import LEAVING
-from nova_twotier.manager.forecast import PREEMPTIBLE, UNMANAGED
+from nova_twotier.manager.forecast import PREEMPTIBLE
 
 #: Jobs that stand for others: servers that stay, and what is about to leave.
 _STAYING = frozenset(UNMANAGED.values())

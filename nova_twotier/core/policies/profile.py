@@ -16,8 +16,6 @@ class Profile:
     def __init__(self, cluster: Cluster, now: float):
         self.times = [now]
         self.free = [cluster.idle[FG]]
-        #: Slots that are not held for jobs whose start depends on runs without a known end.
-        self._left = cluster.idle[FG] + sum(run.job.size for run in cluster.walk(FG))
         for until, _number, size in cluster.ends:
             if until <= self.times[-1]:
                 # It overran its estimate and is expected to end at any moment, but has not.
@@ -26,6 +24,8 @@ class Profile:
                 self.times.append(until)
                 self.free.append(self.free[-1])
             self.free[-1] += size
+        #: Slots that are not held for jobs whose start depends on runs without a known end.
+        self._left = self.free[-1] + cluster.endless()
 
     def earliest(self, size: int, duration: float) -> float:
         """The earliest time from which `size` slots are free for `duration` seconds."""

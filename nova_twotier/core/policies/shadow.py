@@ -12,7 +12,9 @@ class Shadow:
     """The earliest instant at which `head` fits if every job ends by its estimate.
 
     A job that overran its estimate is expected to end at any moment, one without an estimate never;
-    then other jobs may only use the slots that the head leaves over.
+    then other jobs may only use the slots that the head leaves over. Slots that do not become idle
+    when a job ends are not counted: those on hosts that take no new VMs, and of servers that are no
+    job's.
     """
 
     def __init__(self, cluster: Cluster, head: Job, now: float):
@@ -26,8 +28,7 @@ class Shadow:
                 # All that end at this instant count, and so do those that overran their estimates.
                 at = max(until, now)
         if extra < 0:
-            unknown = sum(run.job.size for run in cluster.running(FG) if run.until == math.inf)
-            extra = max(0, extra + unknown)
+            extra = max(0, extra + cluster.endless())
         #: The instant in seconds; infinite if it depends on jobs without an estimate.
         self.at = at
         #: Slots that are free at that instant in addition to those of the head.

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from nova_twotier.core import policies
-from nova_twotier.core.actions import BG, FG, Tier
-from nova_twotier.core.cluster import Host, Run
+from nova_twotier.core.actions import Tier
+from nova_twotier.core.cluster import UNMANAGED, Host, Run
 from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import UNKNOWN_CPU, Job
 from nova_twotier.core.policies import Policy
@@ -14,8 +14,6 @@ from nova_twotier.core.prediction.present import Past, Present
 from nova_twotier.core.slots import THRESHOLD
 from nova_twotier.core.snapshot import EVENTS, Snapshot
 
-#: The runs that stand for the servers of a tier that are no job's.
-SERVERS = {FG: -1, BG: -2}
 #: Whatever can have happened: it is not known when the policy was last asked.
 ANYTHING = EVENTS[-1]
 
@@ -154,13 +152,13 @@ def present(state: QueueState, policy: Policy | None = None) -> Present:
         done={each.job.number: each.done for each in state.jobs if each.done},
         users={each.job.number: each.user for each in state.jobs if each.user is not None},
         cost=state.cost,
-        staying=frozenset(SERVERS.values()),
+        staying=frozenset(UNMANAGED.values()),
         pending=ANYTHING,
     )
 
 
 def _servers(state: QueueState) -> Iterable[Run]:
-    for tier, number in SERVERS.items():
+    for tier, number in UNMANAGED.items():
         if there := [each for each in state.servers if each.tier is tier]:
             cpu = tuple(each.cpu for each in there)
             job = Job(number, len(there), 0.0, cpu)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.cluster import Host, OutOfSlots, Run
+from nova_twotier.core.cluster import UNMANAGED, Host, OutOfSlots, Run
 from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.slots import next_slot_load
 from tests.unit.core.builders import BG, FG, cluster, hosts, job, jobs, recounted, state
@@ -148,6 +148,37 @@ class TestCounts(testtools.TestCase):
             made.remove(run.job)
             expected = [end for end in expected if end[1] != run.job.number]
         self.assertEqual(sorted(expected), list(made.ends))
+
+    @given(
+        hosts(enabled=False),
+        st.lists(
+            st.tuples(
+                st.lists(st.integers(0, 3), min_size=1, max_size=4),
+                st.sampled_from((5.0, 7.0, math.inf)),
+            ),
+            max_size=8,
+        ),
+        st.lists(st.integers(0, 3), max_size=3),
+    )
+    def test_the_slots_that_become_idle(self, shapes, drawn, strangers):
+        """Not those of hosts that take no new VMs or hold too many, nor of servers of no job."""
+        made = Hosts(shapes)
+        for number, (places, until) in enumerate(drawn, start=1):
+            on = tuple(place % len(shapes) for place in places)
+            made.adopt(Run(job(number, len(on)), FG, on, until=until))
+        if strangers:
+            on = tuple(place % len(shapes) for place in strangers)
+            made.adopt(Run(job(UNMANAGED[FG], len(on)), FG, on, pinned=True))
+        ends, endless = list(made.ends), made.endless()
+        self.assertEqual(ends, list(made.copy().ends))
+        for _until, number, slots in ends:
+            before = made.idle[FG]
+            made.remove(made.runs[number].job)
+            self.assertEqual(slots, made.idle[FG] - before)
+        before = made.idle[FG]
+        for number in made.runs.keys() - UNMANAGED.values():
+            made.remove(made.runs[number].job)
+        self.assertEqual(endless, made.idle[FG] - before)
 
     @given(occupied(), st.data())
     def test_who_may_be_promoted(self, drawn, data):

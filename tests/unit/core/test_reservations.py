@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nova_twotier.core import policies, queue
 from nova_twotier.core.actions import StartKind
-from nova_twotier.core.cluster import Host
+from nova_twotier.core.cluster import UNMANAGED, Host, Run
 from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.nodes import Counted, Nodes
@@ -50,19 +50,49 @@ def bodies(slots):
     return Counted(slots), Nodes(slots), Hosts(hosts)
 
 
-class Simulation:
-    """Jobs arrive and end in time; `watch` sees the state before each decision, and the starts."""
+@st.composite
+def in_the_way(draw, slots):
+    """A drained host beside another one, jobs of both, and servers that are no job's.
 
-    def __init__(self, policy, made, jobs, watch):
+    :param slots: of the other host, besides those of the servers.
+    :returns: the cluster, and the jobs with their run times, none longer than estimated.
+    """
+    servers, jobs, places = draw(st.integers(0, 3)), [], []
+    fields = st.integers(0, 4), st.integers(0, 4), st.integers(1, 20), st.sampled_from((0, 3, 19))
+    for here, there, expected, less in draw(st.lists(st.tuples(*fields), max_size=5)):
+        on = (0,) * min(here, slots - places.count(0)) + (1,) * there
+        if on:
+            number = 100 + len(jobs)
+            # They were there before all others.
+            each = job(number, len(on), arrival=-1.0, estimate=float(expected))
+            jobs.append((each, max(1, expected - less), on))
+            places += on
+    made = Hosts([Host("a", slots + servers), Host("b", 20, enabled=False)])
+    for each, _runtime, on in jobs:
+        made.adopt(Run(each, FG, on, until=each.estimate))
+    if servers:
+        made.adopt(Run(job(UNMANAGED[FG], servers), FG, (0,) * servers, pinned=True))
+    return made, [(each, runtime) for each, runtime, _on in jobs]
+
+
+class Simulation:
+    """Jobs arrive and end in time; `watch` sees the state before each decision, and the starts.
+
+    :param there: jobs that run already, since the time 0, and their run times.
+    """
+
+    def __init__(self, policy, made, jobs, watch, there=()):
         self.policy = policies.get(policy)
         self.snapshot = Snapshot(made)
         self.runtimes = {each.number: runtime for each, runtime in jobs}
         self.arrivals = [each for each, _runtime in jobs]
         self.watch = watch
-        self.begun = {}
+        self.begun = {each.number: 0.0 for each, _runtime in there}
+        self.ends = [(float(runtime), each.number, each) for each, runtime in there]
 
     def run(self):
-        ends, arrivals = [], list(self.arrivals)
+        ends, arrivals = self.ends, list(self.arrivals)
+        heapq.heapify(ends)
         while arrivals or ends:
             now = min(
                 arrivals[0].arrival if arrivals else math.inf, ends[0][0] if ends else math.inf
@@ -84,10 +114,16 @@ class Simulation:
         return self.begun
 
     def running(self):
-        """Size and expected end of each running job."""
+        """Of each running job, how many slots will be idle after it, and its expected end."""
+        cluster = self.snapshot.cluster
+        lost = {index for index, host in enumerate(cluster.hosts) if not host.enabled}
         return [
-            (run.job.size, self.begun[number] + run.job.expected)
-            for number, run in self.snapshot.cluster.runs.items()
+            (
+                run.job.size - sum(host in lost for host in run.hosts),
+                self.begun[number] + run.job.expected,
+            )
+            for number, run in cluster.runs.items()
+            if number > 0
         ]
 
 
@@ -137,7 +173,7 @@ class TestEasy(testtools.TestCase):
     def turn(self, job):
         return job.order
 
-    def simulate(self, made, jobs, promises=True):
+    def simulate(self, made, jobs, promises=True, there=()):
         promised = {}
 
         def watch(now, queue, running, idle, actions):
@@ -157,8 +193,8 @@ class TestEasy(testtools.TestCase):
                     how = StartKind.RESERVED
                 self.assertEqual(how, action.how)
 
-        begun = Simulation(self.policy, made, jobs, watch).run()
-        self.assertEqual(len(jobs), len(begun))
+        begun = Simulation(self.policy, made, jobs, watch, there).run()
+        self.assertEqual(len(jobs) + len(there), len(begun))
         if promises:
             for number, at in promised.items():
                 self.assertLessEqual(begun[number], at, f"job {number} was delayed")
@@ -172,6 +208,14 @@ class TestEasy(testtools.TestCase):
             self.simulate(made, jobs)
         with mock.patch.object(queue, "_SHORT", -1):
             self.simulate(Counted(slots), jobs)
+
+    @inherited
+    @given(workloads(early=(0, 0, 1, 5, 19)), st.data())
+    def test_slots_that_nobody_can_get_delay_the_head_neither(self, workload, data):
+        """Those of a drained host, and of servers that are no job's."""
+        slots, jobs = workload
+        made, there = data.draw(in_the_way(slots))
+        self.simulate(made, jobs, there=there)
 
     @inherited
     @given(workloads(early=(0, 5, -5, -30), unknown=True))
@@ -220,6 +264,24 @@ class TestShadow(testtools.TestCase):
         self.assertEqual((math.inf, 1), self.shadow((2, math.inf), (2, math.inf)))
         self.assertEqual((math.inf, 1), self.shadow((2, 20.0), (2, math.inf)))
 
+    def test_only_slots_that_become_idle_count(self):
+        """Not those on hosts that take no new VMs, nor those of servers that are no job's."""
+        hosts = [Host("a", 5), Host("b", 4, enabled=False)]
+        for until, found in ((1000.0, (1000.0, 1)), (math.inf, (math.inf, 1))):
+            runs = [
+                Run(job(1, 4), FG, (0, 0, 0, 1), until=until),
+                Run(job(2, 3), FG, (1,) * 3, until=100.0),
+                Run(job(UNMANAGED[FG]), FG, (0,), pinned=True),
+            ]
+            shadow = Shadow(Hosts(hosts, runs=runs), job(3, 3), 10.0)
+            self.assertEqual(found, (shadow.at, shadow.extra))
+
+    def test_a_host_with_more_vms_than_slots(self):
+        """One of them has to end before a slot becomes idle."""
+        runs = [Run(job(1), FG, (0,), until=20.0), Run(job(2, 2), FG, (0, 0), until=30.0)]
+        shadow = Shadow(Hosts([Host("a", 2)], runs=runs), job(3), 10.0)
+        self.assertEqual((30.0, 1), (shadow.at, shadow.extra))
+
     def test_whoever_ends_before_takes_nothing_away(self):
         made = cluster(4)
         made.start(job(1, 3), FG, until=20.0)
@@ -254,6 +316,24 @@ def earliest_place(free, size, duration, begin):
 
 
 class TestConservative(testtools.TestCase):
+    def test_who_waits_for_all_slots_is_not_passed_for_ever(self):
+        """Slots that nobody can get do not stand in for those that a later job would take."""
+        for unmanaged in (False, True):
+            for estimate in (100.0, None):
+                until = estimate or math.inf
+                front = Run(job(1, 3, estimate=estimate), FG, (0,) * 3, until=until)
+                number = UNMANAGED[FG] if unmanaged else 2
+                end = math.inf if unmanaged else until
+                back = Run(job(number, 4), FG, (1,) * 4, pinned=unmanaged, until=end)
+                waits = [job(3, 4, estimate=500.0), job(4, estimate=1e5)]
+                for name in ("conservative", "easy", "easy-sjf", "easy-saf"):
+                    made = Hosts([Host("a", 4), Host("b", 4, enabled=unmanaged)])
+                    made.adopt(front)
+                    made.adopt(back)
+                    snapshot = Snapshot(made, waits)
+                    started = policies.get(name).schedule(snapshot, Event.ARRIVAL, 10.0)
+                    self.assertEqual([], started, (name, unmanaged, estimate))
+
     def test_who_waits_for_an_unknown_end_is_not_passed_for_ever(self):
         """It has a place among all slots, whenever the job without an estimate ends."""
         made = Hosts([Host("a", 10)])

@@ -8,7 +8,7 @@ import testtools
 
 from nova_twotier.core import policies, windows
 from nova_twotier.core.actions import BG, FG, Move, Start
-from nova_twotier.core.cluster import Host
+from nova_twotier.core.cluster import Host, Run
 from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.qos import SCAVENGER, URGENT
@@ -53,6 +53,16 @@ class TestDecisions(testtools.TestCase):
         cluster = Hosts(hosts(200.0, math.inf))
         started, _after = self.decide(cluster, job(1, 2, 500.0), job(2, 2, 50.0))
         self.assertEqual({1: (1, 1), 2: (0, 0)}, {n: start.hosts for n, start in started.items()})
+
+    def test_slots_with_a_window_are_not_reserved_for_a_job_that_may_not_use_them(self):
+        """It waits for the other host, where a long job would be in its way."""
+        there = [(job(1, 2, 1000.0), 0), (job(2, 3, 200.0), 1)]
+        runs = [Run(each, FG, (on,) * each.size, until=each.estimate) for each, on in there]
+        for policy in ("easy", "easy-sjf", "easy-saf", "conservative"):
+            cluster = Hosts(hosts(math.inf, 500.0, slots=3, tiers=1), runs=runs)
+            head, late = job(3, 3, 2000.0), job(4, 1, 1e5)
+            started, _after = self.decide(cluster, head, late, policy=policy)
+            self.assertEqual({}, started, policy)
 
     def test_it_may_end_when_the_window_begins_but_no_later(self):
         for walltime, expected in ((100.0, {1}), (100.1, set())):

@@ -12,9 +12,9 @@ from tests.unit.manager.builders import BG, FG, hosts, job, seen, servers, unman
 
 
 class TestCluster(testtools.TestCase):
-    def cluster(self, running=(), starting=None, ending=(), tiers=None):
+    def cluster(self, running=(), starting=None, ending=(), tiers=None, slots=2):
         gangs = [servers(one, hosts=("a", "b")) for one in (*running, *ending)]
-        look = seen(*gangs, tiers=tiers, where=hosts("ab", slots=2))
+        look = seen(*gangs, tiers=tiers, where=hosts("ab", slots=slots))
         return forecast.cluster_of(look, running, starting or {}, ending, 0.96)
 
     def test_running(self):
@@ -30,7 +30,7 @@ class TestCluster(testtools.TestCase):
         """Known of a job that has started and has an estimate."""
         known = job(started_at=50.0, estimate=30.0)
         running = [known, job(size=1, started_at=50.0), job(size=1, estimate=30.0)]
-        made = self.cluster(running)
+        made = self.cluster(running, slots=3)
         self.assertEqual(
             [80.0, math.inf, math.inf], [made.runs[one.number].until for one in running]
         )

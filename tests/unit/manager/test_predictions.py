@@ -8,7 +8,7 @@ from sqlalchemy import event, func, select
 
 from nova_twotier.core import policies
 from nova_twotier.core.actions import FG
-from nova_twotier.core.cluster import Host
+from nova_twotier.core.cluster import UNMANAGED, Host
 from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.snapshot import NONE_AWAY, Snapshot
 from nova_twotier.db import purge, terms, time_shift
@@ -17,7 +17,6 @@ from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
 from nova_twotier.manager import scene
 from nova_twotier.manager.departures import LEAVING, adopt
-from nova_twotier.manager.forecast import UNMANAGED
 from nova_twotier.manager.predictions import MOST, Predictions
 from tests.executors import OneByOne
 from tests.unit.manager import builders
