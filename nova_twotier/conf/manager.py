@@ -82,7 +82,11 @@ Example: 0.5
         "estimates",
         default="user",
         choices=[
-            ("user", "What their owners say; a job without an estimate has none."),
+            (
+                "user",
+                "What their owners say: the estimate, or the walltime where that is less, or "
+                "alone.",
+            ),
             ("historical", "For a job without an estimate, the median of similar finished jobs."),
         ],
         help="""

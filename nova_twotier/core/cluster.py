@@ -50,7 +50,7 @@ class Run(NamedTuple):
     """A job on its slots: `hosts[i]` is the index of the host of process i.
 
     A `pinned` run is just starting or leaving: no policy moves or evicts it.
-    `until` is its estimated end; infinite without an estimate.
+    `until` is its estimated end, see `Job.expected`; infinite if that is not known.
     """
 
     job: Job
@@ -139,7 +139,7 @@ class Cluster:
 
     @property
     def ends(self) -> Sequence[tuple[float, int, int]]:
-        """Of each foreground job with an estimate, by its end: the end, the number, and how many
+        """Of each foreground job with a known end, by this end: the end, the number, and how many
         slots become idle then.
 
         That is the job's size, without slots that nothing new can have.
@@ -147,11 +147,11 @@ class Cluster:
         return self._ends
 
     def endless(self) -> int:
-        """Slots that become idle once the foreground jobs without an estimate have ended, too."""
+        """Slots that become idle once the foreground jobs without a known end have ended, too."""
         return sum([run.job.size for run in self._without_end()])
 
     def _without_end(self) -> list[Run]:
-        """The runs of the foreground jobs without an estimate."""
+        """The runs of the foreground jobs without a known end."""
         running = self._running[FG]
         if len(self._ends) == len(running):
             return []

@@ -71,7 +71,8 @@ class Job:
     #: The processes in the order in which they are dispatched, by descending utilisation; None if
     #: that is the order of their numbers.
     dispatch: tuple[int, ...] | None = field(init=False, compare=False, repr=False)
-    #: The estimate as a number; infinite if unknown.
+    #: What policies and this package mean by its estimate: the one that is given, but at most the
+    #: walltime, which is enforced; infinite if it has neither.
     expected: float = field(init=False, compare=False, repr=False)
     #: What policies that do not order by position sort by first; 0 for normal jobs.
     precedence: int = field(init=False, compare=False, repr=False)
@@ -120,7 +121,8 @@ class Job:
         self.qos = qos
         self.hottest = max(cpu)
         self.dispatch = _dispatch(cpu)
-        self.expected = math.inf if estimate is None else estimate
+        expected = math.inf if estimate is None else estimate
+        self.expected = expected if walltime is None else min(expected, walltime)
         place, precedence = (arrival if rank is None else rank) + offset, 0
         if qos is not NORMAL:
             place += SHIFT[qos]

@@ -216,7 +216,5 @@ def _pin(cluster: Cluster, job: Job, tier: Tier, places: Mapping[int, int], unti
 
 
 def _expected_end(job: CoreJob, start: float | None) -> float:
-    """When a job ends by its estimate; infinite if that, or its start, is unknown."""
-    if start is None or job.estimate is None:
-        return math.inf
-    return start + job.estimate
+    """When a job ends by its estimate or walltime; infinite if that, or its start, is unknown."""
+    return math.inf if start is None else start + job.expected

@@ -81,7 +81,7 @@ def within_request(seconds: float | None, job: Job, done: float) -> float:
 
     :param seconds: None: nothing is known but the request.
     """
-    asked = job.expected if job.walltime is None else min(job.expected, job.walltime)
+    asked = job.expected
     if seconds is None:
         seconds = UNKNOWN if asked == math.inf else asked
     return max(done, min(seconds, asked))

@@ -91,7 +91,8 @@ DELAY = Code(
     "would fit the {idle} idle foreground slots, but could delay an earlier arrival ({by} is the "
     "first)",
     "It would fit, but the slots are reserved for jobs that arrived earlier.",
-    "Wait; a shorter `--estimate`, if it is true, lets the job start before the reservation.",
+    "Wait; a shorter `--estimate` or `--walltime`, if it is true, lets the job start before the "
+    "reservation.",
 )
 TIER_UNUSED = Code(
     "tier-unused",

@@ -2,6 +2,7 @@
 
 import heapq
 import math
+from dataclasses import replace
 from unittest import mock
 
 import testtools
@@ -306,6 +307,51 @@ class TestShadow(testtools.TestCase):
         made.start(job(1, 3), FG)
         found = Shadow(made, job(2, 4), 10.0)
         self.assertIsNone(found.next(Queue([job(2, 4), job(3, estimate=0.0)]), job(2, 4), 1))
+
+
+class TestWalltimes(testtools.TestCase):
+    """A walltime is enforced: a job is expected to run no longer."""
+
+    def test_what_is_expected(self):
+        for estimate, walltime, expected in (
+            (None, None, math.inf),
+            (30.0, None, 30.0),
+            (None, 20.0, 20.0),
+            (30.0, 20.0, 20.0),
+            (10.0, 20.0, 10.0),
+        ):
+            one = job(1, estimate=estimate, walltime=walltime)
+            self.assertEqual(expected, one.expected)
+            self.assertEqual(estimate, one.estimate)
+
+    @settings(max_examples=60)
+    @given(
+        st.sampled_from(("easy", "easy-sjf", "easy-saf", "conservative", "sdf", "bgmbf-sdf")),
+        workloads(),
+        st.booleans(),
+    )
+    def test_policies_decide_by_it_as_by_an_estimate(self, policy, workload, overstated):
+        slots, jobs = workload
+        limited = [
+            (replace(one, estimate=1e6 if overstated else None, walltime=one.estimate), runtime)
+            for one, runtime in jobs
+        ]
+
+        def begun(told):
+            made, seen = Counted(slots), []
+            ignored = Simulation(policy, made, told, lambda *now: seen.append(now[-1]))
+            if policy == "bgmbf-sdf":
+                # It suspends jobs: only its first decision is simulated here.
+                snapshot = Snapshot(made, [one for one, _runtime in told])
+                return numbers(policies.get(policy).schedule(snapshot, Event.ARRIVAL, 0.0))
+            ignored.run()
+            return [numbers(actions) for actions in seen]
+
+        self.assertEqual(begun(jobs), begun(limited))
+
+
+def numbers(actions):
+    return [action.job.number for action in actions]
 
 
 def earliest_place(free, size, duration, begin):

@@ -36,6 +36,18 @@ class TestCluster(testtools.TestCase):
         )
         self.assertEqual([(80.0, known.number, 2)], list(made.ends))
 
+    def test_no_end_is_expected_after_the_walltime(self):
+        """It counts all runs since the job last began anew."""
+        running = [
+            job(size=1, started_at=50.0, walltime=30.0),
+            job(size=1, started_at=10.0, run_since=50.0, run_before=5.0, walltime=30.0),
+            job(size=1, started_at=50.0, estimate=90.0, walltime=30.0),
+            job(size=1, started_at=50.0, estimate=20.0, walltime=30.0),
+        ]
+        made = self.cluster(running)
+        ends = [made.runs[one.number].until for one in running]
+        self.assertEqual([80.0, 75.0, 80.0, 70.0], ends)
+
     def test_coming_and_going_jobs_are_pinned(self):
         new, old = job(size=3, state=JobState.QUEUED, tier=None), job(started_at=1.0, estimate=9.0)
         made = self.cluster(starting={new: BG}, ending=[old])
