@@ -26,6 +26,7 @@ HOSTS, SLOTS, JOBS = 1000, 16, 10000
 PAD, STEP, LABEL, MIDDLE = 8, 14, 16, 6
 #: The same of gantt.js and lanes.js.
 GUTTER, HEAD, HOST, SLOT, LANE = 132, 71, 9, 29, 12
+AXIS, LINE = 24, 13
 #: Requests for the schedule.
 SCHEDULE = "**/v1/schedule?*"
 #: Steps of the zoom until few minutes are in view.
@@ -83,6 +84,9 @@ class Some:
         cluster.stay(self.evicted, 6, -7 * HOUR, -3 * HOUR)
         cluster.stay(self.evicted, 6, -2 * HOUR, -0.5 * HOUR)
         cluster.stay(self.evicted, 7, -0.5 * HOUR)
+        # Their times overlap.
+        self.soon = cluster.waiting(0.3 * HOUR, name="soon", project="demo")
+        self.later = cluster.waiting(0.4 * HOUR, name="later", project="other")
         placement = FakePlacement(HOSTS, SLOTS, {host_name(0): 3})
         stack.callback(placement.close)
         # Predictions are told as long as the manager lives.
@@ -220,6 +224,10 @@ def cell(slot, row=0):
 
 def lane(slot, row=0):
     return HEAD + HOST + slot * SLOT + row * LANE + LANE / 2
+
+
+def line_of_waiting(number):
+    return AXIS + 4 + number * LINE + LINE / 2
 
 
 def report(name, view):
@@ -458,3 +466,26 @@ def test_timeline(some, view):
     line.shows((line.x(-1.1), lane(6)), evicted)
     line.canvas.click(**line.at((line.x(-1.1), lane(6))))
     expect(line.page).to_have_url(f"{some.api.url}/board#/job/{some.evicted['uuid']}")
+
+
+def test_the_timeline_looks_for_waiting_jobs(some, view):
+    line = view("timeline")
+    back = line.style("back")
+    soon, later = ((line.x(1.2), line_of_waiting(number)) for number in range(2))
+    wait_for(lambda: back not in map(line.around, (soon, later)), "no waiting jobs are painted")
+    colours = line.around(soon), line.around(later)
+    line.canvas.hover(**line.at(later))
+    expect(line.told).to_contain_text(f"Job {some.later['number']} later, 4 processes")
+    line.page.mouse.move(0, 0)
+
+    def only_soon():
+        now = line.around(soon), line.around(later)
+        return now[0] == colours[0] and now[1] not in (colours[1], back)
+
+    search = line.page.get_by_role("searchbox")
+    search.fill("soon")
+    wait_for(only_soon, "the waiting job that is not looked for is not pale")
+    search.fill("")
+    wait_for(lambda: line.around(later) == colours[1], "it is still pale")
+    line.page.get_by_label("Project").select_option("demo")
+    wait_for(only_soon, "the waiting job of another project is not pale")

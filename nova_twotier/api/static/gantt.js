@@ -235,7 +235,7 @@ export function gantt(span) {
       const colour = mixed(shade(each), theme.back, PALE);
       const begin = clip(x(each.begin));
       const end = clip(x(each.end));
-      const y = AXIS + 4 + each.lane * LANE;
+      const y = AXIS + 4 + each.line * LANE;
       context.fillStyle = colour;
       context.fillRect(begin, y, Math.max(2, end - begin - 1), LANE - 1);
       if (!each.job || end - begin < 30) continue;
@@ -259,7 +259,7 @@ export function gantt(span) {
   function shade(stay) {
     const {theme} = view;
     const base = stay.job ? colourOf(stay.job.number, theme.scheme) : theme.foreign;
-    return outstanding && stay.lane && !outstanding(stay) ? mixed(base, theme.back, PALER) : base;
+    return outstanding && !outstanding(stay) ? mixed(base, theme.back, PALER) : base;
   }
 
   function x(time) {
@@ -275,8 +275,8 @@ export function gantt(span) {
     if (!view || across < gutter()) return null;
     const time = timeOf(span, width(), across - gutter());
     if (down < HEAD) {
-      const lane = Math.floor((down - AXIS - 4) / LANE);
-      return packed(inView(), WAITING_LANES).find((each) => each.lane === lane && each.begin <= time && time < each.end) ?? null;
+      const line = Math.floor((down - AXIS - 4) / LANE);
+      return packed(inView(), WAITING_LANES).find((each) => each.line === line && each.begin <= time && time < each.end) ?? null;
     }
     const found = laneAt(layout, down - HEAD + view.top);
     const lane = found && self.source.stays.lanes(found.host, found.tier)[found.slot];

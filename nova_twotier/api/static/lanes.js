@@ -52,16 +52,16 @@ export function numbered(host, row, slot) {
   return row ? {tier: "bg", slot: (row - 1) * host.slots + slot} : {tier: "fg", slot};
 }
 
-// The waiting jobs that fit into so many lanes, by start, each with its `lane`: those of one lane do
-// not overlap. The others are left out.
+// The waiting jobs that fit into so many lanes, by start, each with its `line`: those of one line do
+// not overlap. The others are left out. (The `lane` of a stay is a slot, which they have none of.)
 export function packed(predicted, count) {
   const free = new Array(count).fill(-Infinity);
   const found = [];
   for (const each of [...predicted].sort((one, other) => one.begin - other.begin)) {
-    const lane = free.findIndex((until) => until <= each.begin);
-    if (lane < 0) continue;
-    free[lane] = each.end;
-    found.push({...each, lane});
+    const line = free.findIndex((until) => until <= each.begin);
+    if (line < 0) continue;
+    free[line] = each.end;
+    found.push({...each, line});
   }
   return found;
 }

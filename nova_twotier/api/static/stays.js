@@ -130,10 +130,11 @@ export function labelOf(row) {
   return row.array ? `${row.array.number}_${row.array.index}` : String(row.number);
 }
 
-// Whether a stay is of a job whose number or name, or on a host whose name, contains a text.
+// Whether a stay is of a job whose number or name, or on a host whose name, contains a text. A waiting job is on no
+// host.
 export function matches(stay, sought) {
   const {job, lane} = stay;
-  return lane.host.toLowerCase().includes(sought)
+  return lane?.host.toLowerCase().includes(sought)
     || (job !== null && (job.label.startsWith(sought) || job.name.toLowerCase().includes(sought)));
 }
 

@@ -120,7 +120,10 @@ function waiting(row) {
   const begin = Date.parse(row.from);
   return {
     begin, end: row.to ? Date.parse(row.to) : begin + HOUR, open: !row.to, size: row.size,
-    job: row.job && {uuid: row.job.uuid, number: row.job.number, label: labelOf(row.job), name: row.job.name},
+    job: row.job && {
+      uuid: row.job.uuid, number: row.job.number, label: labelOf(row.job), name: row.job.name,
+      project: row.job.project_id,
+    },
   };
 }
 

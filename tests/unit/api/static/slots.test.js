@@ -118,6 +118,9 @@ test("A search finds numbers, names and hosts, and nothing of a job that is not 
   for (const sought of ["12", "solv", "node1"]) assert.ok(matches(mine, sought), sought);
   assert.ok(!matches(mine, "2"));
   assert.ok(!matches(foreign, "solv"));
+  const [waiting] = packed([{begin: 0, end: HOUR, job: mine.job}], 1);
+  assert.ok(matches(waiting, "solv"));
+  assert.ok(!matches(waiting, "node1"));
 });
 
 test("A view has room for as many hosts as are visible in it", () => {
@@ -223,7 +226,7 @@ test("Each lane is found where it is painted", () => {
 
 test("Waiting jobs share lanes without overlap, and those without room are left out", () => {
   const jobs = [[0, 4], [1, 2], [2, 3], [3, 5], [1, 9]].map(([begin, end]) => ({begin, end}));
-  const found = packed(jobs, 2).map(({begin, end, lane}) => [begin, end, lane]);
+  const found = packed(jobs, 2).map(({begin, end, line}) => [begin, end, line]);
   assert.deepEqual(found, [[0, 4, 0], [1, 2, 1], [2, 3, 1], [3, 5, 1]]);
 });
 
