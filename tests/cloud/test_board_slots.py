@@ -468,6 +468,43 @@ def test_timeline(some, view):
     expect(line.page).to_have_url(f"{some.api.url}/board#/job/{some.evicted['uuid']}")
 
 
+def test_the_api_is_away_when_a_view_is_opened(some, view):
+    page = view("queue").page
+    expect(page.locator("tbody .c-job").first).to_be_visible()
+    lost, ledger = page.get_by_text("Connection lost. Trying again…"), page.get_by_text("ledger")
+    some.api.stop()
+    try:
+        for name in ("Now", "Timeline", "Now"):
+            page.get_by_role("link", name=name).click()
+            expect(lost).to_be_visible()
+            expect(page.locator(".told")).to_contain_text("Reading the schedule")
+            expect(ledger).to_have_count(0)
+    finally:
+        some.api.start()
+        some.api.wait()
+    # The reader looks at the page again: it need not wait for the next of its rarer attempts.
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(page.locator(".legend")).to_contain_text(f"{HOSTS} hosts")
+    expect(page.locator(".told")).to_contain_text("Point at")
+    expect(page.get_by_text("Connection lost")).to_have_count(0)
+    expect(ledger).to_have_count(0)
+
+
+def test_the_ledger_is_away_for_a_while(view):
+    page = view("queue").page
+    error = {"code": "twotier.service.unavailable", "status": 503, "detail": "it does not answer"}
+    page.route("**/v1/hosts?*", lambda route: route.fulfill(status=503, json={"errors": [error]}))
+    page.clock.install()
+    page.get_by_role("link", name="Now").click()
+    ledger = page.get_by_text("Only hosts with jobs: the ledger does not answer.")
+    expect(ledger).to_be_visible()
+    expect(page.get_by_text("Connection lost")).to_have_count(0)
+    page.unroute("**/v1/hosts?*")
+    page.clock.fast_forward(30_000)
+    expect(ledger).to_have_count(0)
+    expect(page.locator(".legend")).to_contain_text(f"{HOSTS} hosts")
+
+
 def test_the_timeline_looks_for_waiting_jobs(some, view):
     line = view("timeline")
     back = line.style("back")

@@ -12,8 +12,6 @@ const NOAUTH = "noauth";
 const SOMEBODY = "[\\w.@\\-]{1,64}(:[\\w.@\\-]{1,64}(:[\\w,\\-]+)?)?";
 const FIRST = Object.keys(VIEWS)[0];
 const ENDED = "Open the address that the command “openstack twotier board” printed when it was started.";
-// Nobody answers, or a server on the way to the API says that it does not.
-const GONE = [0, 502, 504];
 
 // Nowhere but in memory.
 let token = "";
@@ -92,10 +90,10 @@ async function enter(who) {
   pools.value = (found?.pools ?? []).map((pool) => pool.name);
 }
 
-// The answer, or null if it is refused: then the page shows less.
+// The answer, or null if it is refused: then the page shows less. Without a connection, it waits.
 async function answers(path) {
   try {
-    return await api.get(path);
+    return await api.patient(path);
   } catch (error) {
     if (error.status === undefined) throw error;
     return null;
@@ -108,7 +106,7 @@ function somebody(token) {
 }
 
 async function start() {
-  settings.value = await api.get("/board/settings.json");
+  settings.value = await api.patient("/board/settings.json");
   if (ways() === NOAUTH) await enter(somebody("admin"));
   if (ways() === SESSION) await resume();
 }
@@ -141,7 +139,7 @@ function App() {
       ${who && html`<${Navigation} name=${name} /><${Chooser} /><${Who} who=${who} />`}
     </header>
     ${ways() === NOAUTH && html`<${Noauth} who=${who} />`}
-    <p class="lost" role="status">${who && api.lost.value ? lost(api.lost.value) : ""}</p>
+    <p class="lost" role="status">${api.lost.value ? lost(api.lost.value) : ""}</p>
     <main ref=${main} tabindex="-1" aria-label=${title}>
       ${who && html`<${View} key=${key} api=${api} scope=${scope} id=${id} />`}
       ${!who && html`<${Entrance} />`}
@@ -158,9 +156,9 @@ function Entrance() {
   return notice.value && html`<p class="empty" role="status">${notice.value}</p>`;
 }
 
-function lost(error) {
-  const why = GONE.includes(error.status) ? "Connection lost." : `The API says: ${error.message}.`;
-  return `${why} What you see is old; trying again…`;
+function lost({error, old}) {
+  const why = error.gone ? "Connection lost." : `The API says: ${error.message}.`;
+  return `${why} ${old ? "What you see is old; trying again…" : "Trying again…"}`;
 }
 
 function Navigation({name}) {

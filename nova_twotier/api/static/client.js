@@ -7,6 +7,10 @@ const VERSION = "twotier 1.1";
 const NOTHING_CHANGED = 304;
 const UNAUTHORIZED = 401;
 const TOO_MANY = 429;
+// Nobody answers, or a server on the way to the API says that it does not.
+const GONE = [0, 502, 504];
+// So does this one, unless the API says of what it speaks.
+const UNAVAILABLE = 503;
 // In seconds.
 const STALE = "max-stale=4";
 // Milliseconds after a change by the reader in which answers have to be new.
@@ -29,6 +33,11 @@ export class ApiError extends Error {
   get passes() {
     return this.status === 0 || this.status === TOO_MANY || this.status >= 500;
   }
+
+  // Whether it is the connection that is lost: the API has said nothing.
+  get gone() {
+    return GONE.includes(this.status) || (this.status === UNAVAILABLE && !this.code);
+  }
 }
 
 // Options:
@@ -36,18 +45,18 @@ export class ApiError extends Error {
 //   unauthorized() is called when the API no longer takes the token.
 export function client({token = () => "", unauthorized = () => {}, interval = INTERVAL} = {}) {
   const lost = signal(null);
-  // The errors of the lasting requests that fail, by how they are polled.
+  // Of the lasting requests that fail `{error, old}`, by how they are polled; `old`: they had an answer before.
   const failing = new Map();
   let ownChange = -Infinity;
 
-  async function request(method, path, {body, tag, abort} = {}) {
+  async function request(method, path, {body, tag, abort, fresh = false} = {}) {
     const headers = {"Accept": "application/json", "OpenStack-API-Version": VERSION};
     const sent = token();
     if (sent) headers["X-Auth-Token"] = sent;
     if (tag) headers["If-None-Match"] = tag;
     // Lasting requests take answers that the API gave others just before.
     if (method !== "GET") ownChange = performance.now();
-    if (abort && performance.now() - ownChange > OWN_CHANGE) headers["Cache-Control"] = STALE;
+    if (abort && !fresh && performance.now() - ownChange > OWN_CHANGE) headers["Cache-Control"] = STALE;
     if (body !== undefined) headers["Content-Type"] = "application/json";
     let answer;
     let text;
@@ -135,16 +144,13 @@ export function client({token = () => "", unauthorized = () => {}, interval = IN
       pause = Math.min(Math.max(interval, (SHARE - 1) * took), LONGEST);
       const before = state.value;
       state.value = {data: data === undefined ? before.data : data, error: null, at: Date.now()};
-      failing.delete(poll);
-      tell();
-      // The API is back: nobody else need wait.
-      for (const other of [...failing.keys()]) other();
+      heard(poll);
     }
 
     function failed(error) {
       pause = Math.min(error.passes ? 2 * pause : LONGEST, LONGEST);
       state.value = {...state.value, error};
-      if (error.passes) failing.set(poll, error);
+      if (error.passes) failing.set(poll, {error, old: state.value.data !== undefined});
       else failing.delete(poll);
       tell();
     }
@@ -161,15 +167,59 @@ export function client({token = () => "", unauthorized = () => {}, interval = IN
     return state;
   }
 
+  // The answer to a single request, however long the connection is lost; a refusal is thrown.
+  async function patient(path, abort) {
+    let wake = () => {};
+    const ask = () => document.hidden || wake();
+    const end = () => wake();
+    document.addEventListener("visibilitychange", ask);
+    abort?.addEventListener("abort", end);
+    try {
+      for (let pause = interval; ; pause = Math.min(2 * pause, LONGEST)) {
+        try {
+          const {data} = await request("GET", path, {abort, fresh: true});
+          heard(ask);
+          return data;
+        } catch (error) {
+          if (!error.gone) throw error;
+          failing.set(ask, {error, old: false});
+          tell();
+        }
+        let timer;
+        await new Promise((resolve) => {
+          wake = resolve;
+          timer = setTimeout(ask, pause);
+        });
+        clearTimeout(timer);
+      }
+    } finally {
+      document.removeEventListener("visibilitychange", ask);
+      abort?.removeEventListener("abort", end);
+      failing.delete(ask);
+      tell();
+    }
+  }
+
+  // The API has answered one that may have failed before.
+  function heard(one) {
+    failing.delete(one);
+    tell();
+    // It is back: nobody else need wait.
+    for (const other of [...failing.keys()]) other();
+  }
+
   function tell() {
-    lost.value = failing.values().next().value ?? null;
+    const [first] = failing.values();
+    lost.value = first ? {error: first.error, old: [...failing.values()].some(({old}) => old)} : null;
   }
 
   const data = async (...asked) => (await request(...asked)).data;
   return {
-    // A signal of the error for which lasting requests are tried again; null: all is well.
+    // A signal of the error for which lasting requests are tried again, `{error, old}`; `old`: there were answers
+    // before, which are shown still. Null: all is well.
     lost,
     live,
+    patient,
     get: (path) => data("GET", path),
     post: (path, body) => data("POST", path, {body}),
     patch: (path, body) => data("PATCH", path, {body}),

@@ -29,6 +29,7 @@ export function follow(api, pool, top, changed) {
   let reads = 0;
   let stopped = false;
   let retry = null;
+  const abort = new AbortController();
   let unfollow = () => {};
   const timer = setInterval(() => {
     if (!document.hidden && known && !state.value.reading) read(known);
@@ -57,6 +58,7 @@ export function follow(api, pool, top, changed) {
       if (!seen) since(stays.latest - (performance.now() - began) - MARGIN);
       changed();
     } catch (error) {
+      if (error.name === "AbortError") return;
       if (!(error instanceof ApiError)) throw error;
       if (stopped || turn !== reads) return;
       state.value = {...state.value, reading: false, error};
@@ -67,7 +69,7 @@ export function follow(api, pool, top, changed) {
   // Takes all pages of an answer; false: they are not wanted any more.
   async function pages(asked, turn) {
     for (let next = SCHEDULE + query(asked); next; ) {
-      const page = await api.get(next);
+      const page = await api.patient(next, abort.signal);
       if (stopped || turn !== reads) return false;
       take(page.stays);
       next = following(page);
@@ -111,6 +113,7 @@ export function follow(api, pool, top, changed) {
     },
     stop() {
       stopped = true;
+      abort.abort();
       clearInterval(timer);
       clearTimeout(retry);
       unfollow();

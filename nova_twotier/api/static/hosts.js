@@ -4,26 +4,32 @@ import {ApiError, query} from "./client.js";
 import {shown} from "./timing.js";
 
 // Without the ledger, hosts are known by what has run there.
-const UNKNOWN = {hosts: null, pool: null, failed: null};
+const UNKNOWN = {hosts: null, pool: null, failed: false};
+// What the API says while Placement, which has the ledger, does not answer.
+const UNAVAILABLE = "twotier.service.unavailable";
+// Milliseconds after which hosts are asked for again that the API could not list.
+const AGAIN = 30_000;
 
-// The hosts as the API lists them (null: it cannot), and the names of those of the pool (null: not
-// known, or of all pools). They are followed while the component is there.
+// The hosts as the API lists them (null: it cannot), the names of those of the pool (null: not known, or of all
+// pools), and whether it `failed` for want of the ledger. They are followed while the component is there.
 export function useHosts(api, pool) {
   const [found, setFound] = useState(UNKNOWN);
   useEffect(() => {
+    const abort = new AbortController();
     let live = null;
+    let retry = null;
     let unsubscribe = () => {};
-    let stopped = false;
     const start = async () => {
       // With many hosts it takes the API long to ask for them; until then those with jobs are shown.
       await shown;
-      const names = pool ? await orNull(api.get(`/v1/topology${query({pool})}`)) : null;
+      const names = pool ? await orError(api.patient(`/v1/topology${query({pool})}`, abort.signal)) : null;
       // A ledger that does not answer is no lost connection: the rest of the view goes on.
-      const answers = await orNull(api.get("/v1/hosts?limit=1"));
-      if (stopped) return;
-      const only = names && new Set(names.hosts.map((host) => host.name));
-      if (!answers) {
-        setFound({hosts: null, pool: only, failed: true});
+      const answer = await orError(api.patient("/v1/hosts?limit=1", abort.signal));
+      if (abort.signal.aborted) return;
+      const only = names?.hosts ? new Set(names.hosts.map((host) => host.name)) : null;
+      if (answer instanceof ApiError) {
+        setFound({hosts: null, pool: only, failed: answer.code === UNAVAILABLE});
+        later();
         return;
       }
       live = api.live("/v1/hosts", {pages: true});
@@ -31,9 +37,13 @@ export function useHosts(api, pool) {
         if (data) setFound({hosts: data.hosts, pool: only, failed: false});
       });
     };
+    const later = () => {
+      retry = setTimeout(() => (document.hidden ? later() : start()), AGAIN);
+    };
     start();
     return () => {
-      stopped = true;
+      abort.abort();
+      clearTimeout(retry);
       unsubscribe();
       live?.stop();
     };
@@ -41,11 +51,13 @@ export function useHosts(api, pool) {
   return found;
 }
 
-async function orNull(answer) {
+// The answer, or why there is none; null: nobody waits for it any more.
+async function orError(answer) {
   try {
     return await answer;
   } catch (error) {
+    if (error.name === "AbortError") return null;
     if (!(error instanceof ApiError)) throw error;
-    return null;
+    return error;
   }
 }
