@@ -7,10 +7,9 @@ from nova_twotier.calibration import arguments
 
 def main(args: list[str] | None = None) -> int:
     options = arguments.parse(sys.argv[1:] if args is None else args)
-    try:
-        from nova_twotier.calibration import command
-    except ImportError as error:
-        return _fail(f"{error}: pip install 'nova-twotier[calibrate]'")
+    # Late, so that --help needs none of its libraries.
+    from nova_twotier.calibration import command
+
     try:
         command.run(options)
     except KeyboardInterrupt:

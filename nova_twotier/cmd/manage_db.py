@@ -8,6 +8,7 @@ import time
 from nova_twotier.client import output
 from nova_twotier.cloud.nova import session_for
 from nova_twotier.cloud.trusts import Trusts
+from nova_twotier.cmd import extras
 from nova_twotier.conf import ConfigError
 
 #: Seconds.
@@ -211,11 +212,8 @@ def _plainly():
     """
     try:
         from nova_twotier.db.connection import DATABASE_ERRORS, StoreError
-    except ImportError as error:
-        raise ConfigError(
-            f"the manager's database needs {error.name}, which is not installed; install "
-            "nova-twotier[manager]"
-        ) from error
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"the manager's database {extras.missing(error, 'manager')}") from error
     try:
         yield
     except (StoreError, *DATABASE_ERRORS) as error:

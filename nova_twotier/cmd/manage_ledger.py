@@ -18,6 +18,7 @@ from nova_twotier.audit.repair import repair
 from nova_twotier.client import output
 from nova_twotier.cloud.listing import AT_ONCE, Lister
 from nova_twotier.cloud.sessions import placement_for, session_for
+from nova_twotier.cmd import extras
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import tree
@@ -229,10 +230,10 @@ def _records(conf, options):
         return None, None
     try:
         from nova_twotier.audit import records
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise ConfigError(
-            "the manager's database needs libraries that are not installed: install "
-            "nova-twotier[manager], or give --no-database if there is no queue manager"
+            f"the manager's database {extras.missing(error, 'manager')}, or give --no-database if "
+            "there is no queue manager"
         ) from error
     return records, records.existing_store(conf)
 
@@ -275,10 +276,10 @@ def _alone(conf, options, reader: Reader) -> Iterator[None]:
     try:
         from nova_twotier.audit import records
         from nova_twotier.manager import election
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise ConfigError(
-            f"{conf.state_path} is a queue manager's, and {error.name} is not installed: install "
-            "nova-twotier[manager], or remove the directory if there is no manager"
+            f"{conf.state_path} is a queue manager's, which {extras.missing(error, 'manager')}, or "
+            "remove the directory if there is no manager"
         ) from None
 
     pools = {*conf.manager.pools, *(shape.pool for shape in reader.shapes().values())}

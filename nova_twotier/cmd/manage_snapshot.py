@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from nova_twotier.cloud.listing import AT_ONCE
 from nova_twotier.cloud.sessions import placement_for
+from nova_twotier.cmd import extras
 from nova_twotier.conf import ConfigError
 from nova_twotier.core import queue_state
 from nova_twotier.ledger.names import DEFAULT_POOL
@@ -80,8 +81,5 @@ def _needed():
     """:raises ConfigError: if the manager's libraries are not installed."""
     try:
         yield
-    except ImportError as error:
-        raise ConfigError(
-            f"the manager's database needs {error.name}, which is not installed; install "
-            "nova-twotier[manager]"
-        ) from error
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"the manager's database {extras.missing(error, 'manager')}") from error
