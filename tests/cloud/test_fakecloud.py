@@ -19,10 +19,18 @@ from nova_twotier.tools.fakecloud import (
     processes,
 )
 from nova_twotier.tools.fakecloud.embedded import Embedded
-from tests.cloud.outside import processes_of, providers
+from tests.cloud.outside import openstack, processes_of, providers
 from tests.cloud.waiting import wait_for
 
 pytestmark = pytest.mark.cloud
+
+
+@pytest.fixture(scope="module")
+def managed(tmp_path_factory):
+    """A cloud of its own with a queue manager."""
+    with FakeCloud(tmp_path_factory.mktemp("managed"), hosts=2, manager=True) as made:
+        yield made
+
 
 # What `up` leaves for others.
 
@@ -151,6 +159,32 @@ def test_crash_is_noticed_and_cleaned_up(tmp_path, capsys):
     assert cli.main(["status", "--dir", str(tmp_path)]) == 3
     assert cli.main(["down", "--dir", str(tmp_path)]) == 0
     assert capsys.readouterr().err == "fakecloud: already down\n"
+
+
+@pytest.mark.parametrize("names", [["manager"], ["twotier"], ["twotier", "manager"]], ids=" ".join)
+def test_processes_of_ours_start_again_with_all_jobs(managed, capsys, names):
+    directory, before = managed.info()["dir"], managed.info()
+    said = {
+        "manager": "manager has ended",
+        "twotier": "twotier has ended",
+        "twotier manager": "twotier and manager have ended",
+    }[" ".join(names)]
+    listing = ("twotier", "job", "list", "-c", "UUID", "-c", "State")
+    jobs = openstack(managed, *listing)
+    for name in names:
+        os.kill(before["pids"][name], signal.SIGKILL)
+    wait_for(lambda: managed.status()["state"] == "incomplete", "the end")
+    assert cli.main(["status", "--dir", directory]) == 3
+    assert f"up, but {said}: " in capsys.readouterr().out
+    assert cli.main(["up", "--dir", directory, "--manager"]) == 0
+    assert "a new one" not in capsys.readouterr().err
+    assert cli.main(["status", "--dir", directory]) == 0
+    after = managed.info()
+    assert {name for name, pid in after["pids"].items() if before["pids"][name] != pid} == {*names}
+    assert {**after, "pids": before["pids"]} == before
+    assert openstack(managed, *listing) == jobs
+    job = openstack(managed, "twotier", "job", "create", "--size", "1", "--wait")
+    assert job["state"] == "running"
 
 
 def test_interrupted_up_leaves_nothing(tmp_path):

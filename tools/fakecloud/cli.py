@@ -18,8 +18,10 @@ EXIT_DOWN = 3
 #: The state of a cloud whose machine was restarted, or of which a process was killed.
 CRASHED = (
     'crashed: processes ended without "fakecloud down"; "fakecloud down" cleans up, "fakecloud up" '
-    "starts a new one"
+    "starts a new one without its jobs"
 )
+#: That of a cloud of which only our own processes have ended.
+INCOMPLETE = 'up, but {names} {have} ended: "fakecloud up" starts {it} again, and keeps the jobs'
 #: Variables of the environment by which oslo.config would take an option.
 _OF_OSLO = re.compile("OS_[A-Z_]+__[A-Z0-9_]+")
 #: What a new user may type next.
@@ -82,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
         "status",
         _status,
         "show what is running",
-        f"Exit status: 0 when the cloud is up, {EXIT_DOWN} when it is not.",
+        f"Exit status: 0 when all of the cloud is up, {EXIT_DOWN} when it is not.",
     )
     _format_option(status)
     show = command("logs", _logs, "show the end of the logs", "Example: fakecloud logs nova -f")
@@ -266,7 +268,7 @@ def _status(arguments) -> int:
     else:
         _table(
             [
-                ("cloud", CRASHED if status["state"] == "crashed" else status["state"]),
+                ("cloud", _state(status)),
                 ("directory", status["dir"]),
                 *(
                     (
@@ -279,6 +281,17 @@ def _status(arguments) -> int:
             ]
         )
     return 0 if status["state"] == "up" else EXIT_DOWN
+
+
+def _state(status: dict) -> str:
+    """The state of a cloud, and what to do if it is not whole."""
+    if status["state"] == "crashed":
+        return CRASHED
+    if status["state"] == "incomplete":
+        ended = [process["name"] for process in status["processes"] if not process["alive"]]
+        have, it = ("have", "them") if len(ended) > 1 else ("has", "it")
+        return INCOMPLETE.format(names=" and ".join(ended), have=have, it=it)
+    return status["state"]
 
 
 def _logs(arguments) -> int:

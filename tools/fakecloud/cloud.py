@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import requests
 
 from nova_twotier.tools.fakecloud import child, handover, options, ports, processes
-from nova_twotier.tools.fakecloud.embedded import Embedded
+from nova_twotier.tools.fakecloud.embedded import Embedded, api
 from nova_twotier.tools.fakecloud.errors import FakeCloudError, NotUp
 from nova_twotier.tools.fakecloud.layout import Layout
 from nova_twotier.tools.fakecloud.options import Options
@@ -20,8 +20,10 @@ from nova_twotier.tools.fakecloud.settings import Settings
 
 #: Seconds that processes have to start, and that each host adds: they share a core.
 START_PATIENCE, PATIENCE_A_HOST = 180.0, 1.0
-#: Processes that read the options again at SIGHUP.
-RELOADING = ("manager", "twotier")
+MANAGER, API = "manager", "twotier"
+#: Our own processes: they read the options again at SIGHUP, and what they know is in files, so that
+#: a cloud in which only these have ended is still up.
+OURS = (API, MANAGER)
 
 
 class FakeCloud:
@@ -52,7 +54,7 @@ class FakeCloud:
         self._progress = progress
         # Which settings go together depends on those of the cloud that is up.
         state = self.layout.read_state()
-        running = state["settings"] if state and _healthy(state) else {}
+        running = state["settings"] if state and _up(state) else {}
         self.settings = Settings(**{**running, "dir": dir, **settings})
 
     def up(self) -> dict:
@@ -61,7 +63,7 @@ class FakeCloud:
             state = self.layout.read_state()
             kept = options.read(self.layout.options)
             wanted = options.changed(kept, self._config, self._set)
-            if state and _healthy(state):
+            if state and _up(state):
                 running = state["settings"]
                 if changed := self.settings.differences(running, self._given):
                     raise FakeCloudError(
@@ -70,10 +72,14 @@ class FakeCloud:
                     )
                 if wanted != kept:
                     self._change_options(state, kept, wanted)
-                add_manager = self.settings.manager and not running.get("manager")
-                self.settings = Settings(**running)
-                if add_manager:
-                    return self._add_manager(state)
+                missing = _ended(state)
+                managed = running.get("manager", False)
+                if self.settings.manager and not managed:
+                    missing.append(MANAGER)
+                manager = managed or MANAGER in missing
+                self.settings = Settings(**{**running, "manager": manager})
+                if missing:
+                    return self._start_missing(state, missing)
                 self._progress("already up")
                 return self.info()
             if state:
@@ -106,7 +112,7 @@ class FakeCloud:
         return state is not None
 
     def status(self) -> dict:
-        """State of the cloud (up, down or crashed) and of each of its processes."""
+        """State of the cloud (up, incomplete, down or crashed) and of each of its processes."""
         state = self.layout.read_state()
         if not state:
             return {"state": "down", "dir": str(self.layout.root), "processes": []}
@@ -116,9 +122,10 @@ class FakeCloud:
         ]
         if state["status"] == "starting":
             name = "starting" if any(row["alive"] for row in rows) else "crashed"
+        elif _up(state):
+            name = "incomplete" if _ended(state) else "up"
         else:
-            whole = state["status"] == "up" and all(row["alive"] for row in rows)
-            name = "up" if whole else "crashed"
+            name = "crashed"
         return {
             "state": name,
             "dir": str(self.layout.root),
@@ -171,7 +178,7 @@ class FakeCloud:
         options.write(self.layout.options, wanted)
         handover.write_manager_conf(self.layout, handover.read(self.info()))
         for process in _processes(state):
-            if process.name in RELOADING:
+            if process.name in OURS and process.alive():
                 os.kill(process.pid, signal.SIGHUP)
         self._progress("the options have changed")
 
@@ -218,41 +225,64 @@ class FakeCloud:
         self._progress(f"ready after {time.monotonic() - began:.1f} s")
         return info
 
-    def _start_manager(self, state: dict, api: str) -> processes.Process:
+    def _start_manager(self, state: dict, url: str) -> processes.Process:
         """Start a queue manager, and wait until it leads its pool.
 
-        :param api: URL of the API, which knows that.
+        :param url: of the API, which knows that.
         """
         self._progress("starting manager")
         argv = [sys.executable, "-m", "nova_twotier.cmd.manager"]
-        process = self._spawn(
-            "manager", [*argv, f"--config-file={self.layout.manager_conf}"], {}, {}
-        )
+        process = self._spawn(MANAGER, [*argv, f"--config-file={self.layout.manager_conf}"], {}, {})
         state["processes"].append(dataclasses.asdict(process))
         self.layout.write_state(state)
         deadline = time.monotonic() + self._patience
-        while requests.get(f"{api}/healthcheck", timeout=self._patience).text != "OK":
+        while requests.get(f"{url}/healthcheck", timeout=self._patience).text != "OK":
             if not process.alive():
-                raise FakeCloudError(self._last_words("manager", "ended while starting"))
+                raise FakeCloudError(self._last_words(MANAGER, "ended while starting"))
             if time.monotonic() > deadline:
                 raise FakeCloudError(
-                    self._last_words("manager", f"did not lead after {self._patience:.0f} s")
+                    self._last_words(MANAGER, f"did not lead after {self._patience:.0f} s")
                 )
             time.sleep(0.1)
         return process
 
-    def _add_manager(self, state: dict) -> dict:
-        """Start a queue manager in a cloud that is up; returns the new content of cloud.json."""
-        access, running = handover.read(self.info()), _processes(state)
+    def _start_api(self, state: dict) -> processes.Process:
+        """Start the API of a cloud that is up, where it was before."""
+        self._progress("starting twotier")
+        name, argv, served, extra = api(self.layout)
+        self.layout.ready(name).unlink(missing_ok=True)
+        sockets = {each: ports.listen_on(state["ports"][each]) for each in served}
         try:
-            running.append(self._start_manager(state, access.twotier_url))
-        except BaseException:
-            processes.stop(_processes(state)[len(running) :])
-            state["processes"] = [dataclasses.asdict(process) for process in running]
-            self.layout.write_state(state)
-            raise
-        state["settings"]["manager"] = True
+            process = self._spawn(name, argv, sockets, extra)
+        finally:
+            ports.close(sockets)
+        state["processes"].append(dataclasses.asdict(process))
         self.layout.write_state(state)
+        self._wait_until_ready([process], [process])
+        return process
+
+    def _start_missing(self, state: dict, names: Sequence[str]) -> dict:
+        """Start processes of ours in a cloud that is up; returns the new content of cloud.json."""
+        access, before = handover.read(self.info()), state["processes"]
+        ended = [process for process in _processes(state) if process.name in names]
+        processes.stop(ended)  # what they have left
+        kept = [fields for fields in before if fields["name"] not in names]
+        state["processes"] = list(kept)
+        try:
+            if API in names:
+                self._start_api(state)
+            if MANAGER in names:
+                self._start_manager(state, access.twotier_url)
+        except BaseException as error:
+            processes.stop(_processes(state)[len(kept) :])
+            state["processes"] = before
+            self.layout.write_state(state)
+            if isinstance(error, OSError):
+                raise FakeCloudError(f"cannot start {' and '.join(names)}: {error}") from error
+            raise
+        state["settings"]["manager"] = self.settings.manager
+        self.layout.write_state(state)
+        running = _processes(state)
         return handover.write(self.settings, self.layout, access, running, state["ports"])
 
     @property
@@ -327,8 +357,16 @@ def _processes(state: dict) -> list[processes.Process]:
     return [processes.Process(**fields) for fields in state.get("processes", [])]
 
 
-def _healthy(state: dict) -> bool:
-    return state["status"] == "up" and all(process.alive() for process in _processes(state))
+def _up(state: dict) -> bool:
+    """Whether the cloud runs, with or without our own processes."""
+    others = [process for process in _processes(state) if process.name not in OURS]
+    return state["status"] == "up" and all(process.alive() for process in others)
+
+
+def _ended(state: dict) -> list[str]:
+    """Our own processes that were started and have ended."""
+    dead = {process.name for process in _processes(state) if not process.alive()}
+    return [name for name in OURS if name in dead]
 
 
 def environment() -> dict[str, str]:

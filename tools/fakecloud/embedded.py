@@ -20,6 +20,12 @@ _DATABASES = {
 }
 
 
+def api(layout: Layout) -> tuple[str, list[str], list[str], dict[str, str]]:
+    """The process of our API, as (name, arguments, sockets, environment)."""
+    argv = [sys.executable, "-m", "nova_twotier.tools.fakecloud.run_wsgi", "twotier"]
+    return "twotier", argv, ["twotier"], {"OS_TWOTIER_CONFIG_DIR": str(layout.root)}
+
+
 class Embedded:
     """What the launcher needs to know of a variant: its files, its processes, its access."""
 
@@ -68,12 +74,7 @@ class Embedded:
                     ["compute", "image", "network", "identity", "control"],
                     {"OS_NOVA_CONFIG_DIR": etc},
                 ),
-                (
-                    "twotier",
-                    [sys.executable, "-m", f"{package}.run_wsgi", "twotier"],
-                    ["twotier"],
-                    {"OS_TWOTIER_CONFIG_DIR": str(self.layout.root)},
-                ),
+                api(self.layout),
             ]
         ]
 

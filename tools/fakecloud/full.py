@@ -15,6 +15,7 @@ from nova_twotier.tools.fakecloud import (
     sqlite,
     stubs,
 )
+from nova_twotier.tools.fakecloud.embedded import api
 from nova_twotier.tools.fakecloud.errors import FakeCloudError
 from nova_twotier.tools.fakecloud.handover import Access
 from nova_twotier.tools.fakecloud.layout import Layout, write_atomically
@@ -129,7 +130,7 @@ class Full:
             [
                 wsgi("placement"),
                 wsgi("image"),
-                wsgi("twotier"),
+                api(self.layout),
                 nova("nova-conductor", "conductor"),
                 nova("nova-scheduler", "scheduler"),
                 *computes,
@@ -144,11 +145,8 @@ class Full:
             keystone.upload_image(self.access(), stubs.IMAGE_NAME)
 
     def _environment(self) -> dict[str, str]:
-        directories = {
-            f"OS_{name}_CONFIG_DIR": str(self.layout.etc)
-            for name in ("NOVA", "PLACEMENT", "KEYSTONE", "GLANCE")
-        }
-        directories["OS_TWOTIER_CONFIG_DIR"] = str(self.layout.root)
+        services = ("NOVA", "PLACEMENT", "KEYSTONE", "GLANCE")
+        directories = {f"OS_{name}_CONFIG_DIR": str(self.layout.etc) for name in services}
         return {**directories, "FAKECLOUD_TOPIC_PREFIX": self.prefix}
 
     def _create_cells(self) -> None:

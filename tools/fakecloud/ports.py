@@ -18,7 +18,7 @@ def listen(names: list[str], port_base: int | None = None) -> dict[str, socket.s
         for name in names:
             while True:
                 try:
-                    sockets[name] = _listen_on(candidate)
+                    sockets[name] = listen_on(candidate)
                     break
                 except OSError as error:
                     if not port_base or candidate >= min(port_base + 500, 65535):
@@ -35,7 +35,8 @@ def listen(names: list[str], port_base: int | None = None) -> dict[str, socket.s
     return sockets
 
 
-def _listen_on(port: int) -> socket.socket:
+def listen_on(port: int) -> socket.socket:
+    """A listening socket; with port 0, on a port that the system chooses."""
     sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
