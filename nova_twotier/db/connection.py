@@ -15,6 +15,8 @@ from nova_twotier.conf import database
 
 #: Seconds that a connection to SQLite waits for one that writes.
 BUSY = 60
+#: The packages of drivers, by the modules that are missing without them.
+DRIVERS = {"psycopg": "'psycopg[binary]'", "psycopg2": "psycopg2-binary", "pymysql": "PyMySQL"}
 #: Execution option of connections that only read.
 READING = {"reading": True}
 
@@ -61,8 +63,16 @@ def translated_errors(url: URL) -> Iterator[None]:
     try:
         yield
     except (*DATABASE_ERRORS, OSError, ImportError) as error:
-        reason = str(error).splitlines()[0]
+        reason = f"{str(error).splitlines()[0]}{_cure(error)}"
         raise StoreError(f"database {named(url)} cannot be opened: {reason}") from error
+
+
+def _cure(error: Exception) -> str:
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return f": pip install {DRIVERS.get(error.name, error.name)}"
+    if "readonly database" in str(error):
+        return ": run it as the owner of the file"
+    return ""
 
 
 def named(url: URL) -> str:
@@ -84,7 +94,11 @@ def _server(url: URL, options: dict) -> Engine:
 def _sqlite(url: URL) -> Engine:
     # Not oslo.db's engine, which begins all transactions deferred and reopens the file for each.
     if url.database:
-        pathlib.Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+        path = pathlib.Path(url.database)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if url.database != ":memory:" and not path.exists():
+            # It holds user data and tokens. SQLite gives the files beside it the same mode.
+            path.touch(0o640)
     engine = create_engine(url)
     event.listen(engine, "connect", _durable)
     event.listen(engine, "begin", _begin_immediate)

@@ -59,7 +59,7 @@ class Candidate:
             if self._coordinator is None:
                 self._coordinator = connect(self._options, self._name)
             lock = self._coordinator.get_lock(_lock_name(self.pool))
-            if not lock.acquire(blocking=False):
+            if not _acquired(lock):
                 return False
         except ToozError:
             self._disconnect()
@@ -172,11 +172,25 @@ def connect(options, name: str) -> coordination.CoordinationDriver:
     made = coordinator(options, name)
     try:
         made.start()
-    except ToozError:
+    except ToozError as error:
+        if isinstance(error.__cause__, OSError):
+            raise _unusable(error.__cause__) from error
         raise
     except Exception as error:  # not all drivers translate their libraries' errors
         raise ToozError(brief(error)) from error
     return made
+
+
+def _acquired(lock: locking.Lock) -> bool:
+    try:
+        return lock.acquire(blocking=False)
+    except OSError as error:
+        raise _unusable(error) from error
+
+
+def _unusable(error: OSError) -> ToozError:
+    """An error that names the file, which tooz's own does not."""
+    return ToozError(f"the coordination files cannot be used: {error}")
 
 
 @contextlib.contextmanager

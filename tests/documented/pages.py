@@ -119,7 +119,7 @@ def split(line: str) -> Iterator[list[str]]:
     for word in [*_words(re.sub(r"\$\([^()]*\)", "X", line)), ";"]:
         if word in {"&&", "||", ";", "|", "&"}:
             if words:
-                yield words
+                yield _without_user(words)
             words, skip = [], False
         elif skip:
             skip = False
@@ -127,6 +127,13 @@ def split(line: str) -> Iterator[list[str]]:
             skip = not redirected[1]
         elif words or not (word in _KEYWORDS or re.fullmatch(r"\w+=.*", word)):
             words.append(word)
+
+
+def _without_user(words: list[str]) -> list[str]:
+    """The command that is run as another user, or the command itself."""
+    if words[0] == "runuser" and "--" in words:
+        return words[words.index("--") + 1 :]
+    return words
 
 
 def _words(line: str) -> list[str]:

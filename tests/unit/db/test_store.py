@@ -1,14 +1,20 @@
 """The store on a SQLite file, and what it says of databases that cannot be."""
 
+import os
+import pathlib
+import sqlite3
+import sys
 from unittest import mock
 
 import fixtures
 import testtools
-from sqlalchemy import event
+from oslo_db.exception import DBError
+from sqlalchemy import event, make_url
 
 from nova_twotier import conf as config
 from nova_twotier.api import queries
 from nova_twotier.db import job_counts, learned, predictions, revisions, schedule, submissions
+from nova_twotier.db.connection import translated_errors
 from nova_twotier.db.models import Base, Job
 from nova_twotier.db.open_jobs import OpenJobs
 from nova_twotier.db.schedule import Marker, Window
@@ -247,6 +253,28 @@ class TestOpening(testtools.TestCase):
 
     def test_a_driver_that_is_not_there(self):
         self.assertIn("cannot be opened", self.refused("nosuch+driver://127.0.0.1/twotier"))
+
+    def test_a_driver_that_is_not_installed(self):
+        self.useFixture(fixtures.MonkeyPatch("sys.modules", {**sys.modules, "pymysql": None}))
+        told = self.refused("mysql+pymysql://127.0.0.1/twotier")
+        self.assertTrue(told.endswith(": pip install PyMySQL"), told)
+
+    def test_a_file_of_somebody_else(self):
+        url = make_url("sqlite:////var/lib/x.sqlite")
+        cure = ".*: run it as the owner of the file$"
+        with testtools.ExpectedException(StoreError, cure), translated_errors(url):
+            raise DBError(sqlite3.OperationalError("attempt to write a readonly database"))
+
+    def test_others_cannot_read_a_new_file(self):
+        path = pathlib.Path(self.useFixture(fixtures.TempDir()).join("x.sqlite"))
+        before = os.umask(0o022)
+        self.addCleanup(os.umask, before)
+        store = Store(f"sqlite:///{path}")
+        self.addCleanup(store.close)
+        store.submit(1, [1.0])
+        made = {each.name: each.stat().st_mode & 0o777 for each in path.parent.iterdir()}
+        self.assertEqual(dict.fromkeys(made, 0o640), made)
+        self.assertIn("x.sqlite-wal", made)
 
     def test_from_the_configuration(self):
         directory = self.useFixture(fixtures.TempDir())

@@ -1,5 +1,6 @@
 """One leader a pool, and what becomes of one that does not know that it was replaced."""
 
+import pathlib
 import threading
 import time
 import types
@@ -55,6 +56,22 @@ class TestCandidates(ElectionTestCase):
         self.assertEqual("second", first.leader())
         self.assertEqual([False, True], [self.leads(each) for each in (first, second)])
         self.assertIn("second leads pool default, term 2", self.log.output)
+
+    def test_files_that_cannot_be_written_are_named(self):
+        candidate = self.candidate("only")
+        self.options.backend_url = "file:///dev/null/files"
+        error = self.assertRaises(ToozError, candidate.stand)
+        self.assertIn("the coordination files cannot be used: ", str(error))
+        self.assertIn("'/dev/null/files'", str(error))
+        directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.options.backend_url = f"file://{directory}"
+        self.assertTrue(candidate.stand())
+        candidate.close()
+        [lock] = directory.glob("twotier-*")
+        lock.unlink()
+        lock.mkdir()
+        error = self.assertRaises(ToozError, candidate.stand)
+        self.assertIn(str(lock), str(error))
 
     def test_again_after_resigning(self):
         candidate = self.candidate("only")
