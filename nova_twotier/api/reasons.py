@@ -1,11 +1,25 @@
 """Why a job waits or ended, and what its owner can do about it."""
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.reasons import Effect, Reason, waits
+from nova_twotier.core.reasons import LEGACY, Effect, Reason, failures, waits
 from nova_twotier.db.heartbeats import Heartbeat
 from nova_twotier.db.models import Job
 from nova_twotier.db.states import OVER, JobState
 
+#: Why a start fails that may succeed at another time: their own cures are for jobs that still wait.
+_PASSING = {
+    LEGACY,
+    failures.BANDWIDTH_TAKEN,
+    failures.HOST_DOWN,
+    failures.INCOMPLETE,
+    failures.LESS_BANDWIDTH,
+    failures.NOT_RESTORED,
+    failures.OVERDUE,
+    failures.SERVER_ERROR,
+    failures.SLOTS_NOT_FREED,
+    failures.SLOTS_TAKEN,
+    failures.WRONG_TIER,
+}
 _TIERS = {Tier.FG: "the foreground", Tier.BG: "the background"}
 
 
@@ -24,7 +38,8 @@ def cure_of(job: Job, why: Reason | None, manager: Heartbeat) -> str | None:
     """
     if manager.missing and job.state not in OVER:
         return "Tell the operator that no queue manager is at work. A job that runs continues."
-    if why and why.effect is Effect.NOT_STARTED and job.state in OVER:
+    passing = why and why.effect is Effect.NOT_STARTED and why.code in _PASSING
+    if passing and job.state in OVER:
         return "It was tried as often as is allowed: submit it anew, or tell the operator."
     return why.code.cure if why else None
 
@@ -50,6 +65,8 @@ def situation(job: Job, text: str, manager: Heartbeat, keeps_servers: bool = Fal
         case JobState.ENDING:
             what = "shelved, to be kept" if keeps_servers else "deleted"
             words = f"is ending, its servers are being {what}"
+        case JobState.FAILED if (start := text.removeprefix("did not start: ")) != text:
+            words = f"failed to start: {start}"
         case _:
             words = f"is {job.state}" + (f": {text}" if text else "")
     if job.requested_action and not job.finished_at:

@@ -138,6 +138,8 @@ def failure(job: dict) -> str | None:
     """How a job ended, if it did not succeed."""
     if job["state"] not in UNSUCCESSFUL:
         return None
+    if (start := job["reason"].removeprefix("did not start: ")) != job["reason"]:
+        return f"{columns.label(job)} failed to start: {start}"
     reason = f": {job['reason']}" if job["reason"] else ""
     return f"{columns.label(job)} is {job['state']}{reason}"
 

@@ -1,6 +1,6 @@
 """Reasons as programs and people read them: nobody learns of another project's jobs."""
 
-from nova_twotier.core.reasons import CODES, LEGACY, Effect, changes, waits
+from nova_twotier.core.reasons import CODES, LEGACY, Effect, changes, failures, waits
 from nova_twotier.db.states import JobState
 from tests.unit.api.case import ApiCase
 
@@ -37,6 +37,19 @@ class TestReasons(ApiCase):
         for answer in self.shown()[:3]:
             self.assertEqual((text, expected), (answer["reason"], answer["why"]))
         self.assertEqual(waits.SLOTS.cure, self.shown()[2]["cure"])
+
+    def test_the_cure_of_a_job_that_did_not_start(self):
+        unfit = failures.UNFIT_FLAVOR(flavor="plain", wanted="resources:CUSTOM_TWOTIER_SLOT")
+        taken = failures.SLOTS_TAKEN()
+        again = "It was tried as often as is allowed: submit it anew, or tell the operator."
+        for reason, cure in ((unfit, failures.UNFIT_FLAVOR.cure), (taken, again)):
+            reason = reason.led_to(Effect.NOT_STARTED)
+            self.change(self.job, state=JobState.FAILED, reason=reason)
+            explained = self.shown()[2]
+            self.assertEqual(cure, explained["cure"])
+            self.assertEqual(
+                f"failed to start: {reason._replace(effect=None)}", explained["reason"]
+            )
 
     def test_a_job_that_nobody_has_decided_about(self):
         for answer in self.shown()[:3]:
