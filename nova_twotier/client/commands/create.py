@@ -1,5 +1,6 @@
 """`openstack twotier job create`."""
 
+import shlex
 import sys
 
 from osc_lib.exceptions import CommandError
@@ -167,6 +168,7 @@ class CreateJob(brief.ShowBriefly):
         """Submit every job of a trace; returns how many there were.
 
         :raises ValueError: before anything is submitted.
+        :raises KeyboardInterrupt: after it has been said how many are submitted.
         """
         if parsed_args.array:
             raise ValueError("--array is for one job, not for a trace")
@@ -186,8 +188,11 @@ class CreateJob(brief.ShowBriefly):
                 try:
                     self._submit(api, {**request, **given})
                 except rest.ApiError as error:
-                    done = f"{count} of {len(requests)} jobs are submitted"
+                    done = _so_far(count, requests)
                     raise CommandError(f"{request['name']}: {error}; {done}") from error
+                except KeyboardInterrupt:
+                    print(f"interrupted; {_so_far(count, requests)}", file=sys.stderr, flush=True)
+                    raise
                 shown.update()
         return {
             "trace": path,
@@ -251,6 +256,15 @@ def _check_classes(api: rest.Api, requests: list[dict], pool: str | None) -> Non
             f"the trace has {' and '.join(wrong)} jobs, which you may not submit: queue show says "
             "which you may (qos_allowed)"
         )
+
+
+def _so_far(count: int, requests: list[dict]) -> str:
+    """How many jobs of a trace are submitted, and how to cancel them."""
+    said = f"{count} of {len(requests)} jobs are submitted"
+    if not count:
+        return said
+    names = f"{requests[0]['name'].rpartition('-')[0]}-*"
+    return f"{said}; to cancel them: openstack twotier job cancel --name {shlex.quote(names)}"
 
 
 def _submitted(done: dict) -> str:

@@ -1,7 +1,9 @@
 """`openstack twotier job create` against the real API."""
 
 import base64
+import contextlib
 import functools
+import io
 import pathlib
 import textwrap
 import types
@@ -12,7 +14,7 @@ import webob
 import webob.dec
 from openstack.exceptions import DuplicateResource
 
-from nova_twotier.client import brief, peers, progress, userdata
+from nova_twotier.client import brief, peers, progress, rest, userdata
 from nova_twotier.client.commands import create
 from nova_twotier.core.reasons import failures
 from nova_twotier.db import models
@@ -471,6 +473,25 @@ class TestTraces(CreateCase):
         self.assertEqual(f"{path}:2: field 2 (submit) is 'soon'; it must be a number", error)
         self.assertEqual([], self.all())
 
+    def test_an_interruption_says_how_far_it_came(self):
+        path = self.trace((1, 50, 30, 4, 4, 3600), (2, 60, 20, 1, 1, -1))
+        submit = rest.Api.submit
+
+        def interrupted(api, request):
+            if self.all():
+                raise KeyboardInterrupt
+            return submit(api, request)
+
+        self.useFixture(fixtures.MonkeyPatch("nova_twotier.client.rest.Api.submit", interrupted))
+        shown = io.StringIO()
+        with contextlib.redirect_stderr(shown):
+            self.assertRaises(KeyboardInterrupt, self.create, "--from-swf", path)
+        self.assertEqual(
+            "interrupted; 1 of 2 jobs are submitted; to cancel them: "
+            "openstack twotier job cancel --name 'site-*'",
+            shown.getvalue().splitlines()[-1],
+        )
+
     def test_nor_with_wait(self):
         error = self.refused("job", "create", "--from-swf", self.trace(), "--wait")
         self.assertEqual("--wait is for one job, not for a trace: see job list", error)
@@ -514,5 +535,11 @@ class TestQuota(CreateCase):
         path = self.file("".join(LINE.format(n, n, 5, 1, 1, 9) for n in (1, 2)), "site.swf")
         error = self.refused("job", "create", "--from-swf", path)
         self.assertTrue(error.startswith("site-2: "), error)
-        self.assertTrue(error.endswith("; 1 of 2 jobs are submitted"), error)
+        self.assertTrue(
+            error.endswith(
+                "; 1 of 2 jobs are submitted; to cancel them: openstack twotier job cancel "
+                "--name 'site-*'"
+            ),
+            error,
+        )
         self.assertEqual(1, len(self.all()))
