@@ -67,6 +67,19 @@ class TestPackages(testtools.TestCase):
         for name, digest in known.items():
             self.assertEqual(digest, hashlib.sha256((axe / name).read_bytes()).hexdigest(), name)
 
+    def test_an_sdist_has_all_of_the_repository(self):
+        lines = (ROOT / "MANIFEST.in").read_text().splitlines()
+        grafted = {line.split()[1] for line in lines if line.startswith("graft ")}
+        ignored = (ROOT / ".gitignore").read_text().replace("/", "").split()
+        there = {
+            path.name
+            for path in ROOT.iterdir()
+            if path.is_dir()
+            and not path.name.startswith(".")
+            and not any(fnmatch.fnmatch(path.name, pattern) for pattern in ignored)
+        }
+        self.assertEqual(there - set(TOPS), grafted)
+
     def test_mapped_directories_exist(self):
         _packages, directories = listed()
         self.assertEqual({"filters", "weighers", "tools"}, set(directories.values()))

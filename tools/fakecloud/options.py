@@ -18,6 +18,8 @@ Options = Mapping[str, Mapping[str, list[str]]]
 
 #: A section whose options are another library's.
 _FOREIGN = ("keystone_authtoken",)
+#: Where to find those that there are.
+LISTED = "oslo-config-generator --namespace nova_twotier lists the options"
 #: Where options of no section are.
 _DEFAULT = "DEFAULT"
 
@@ -111,18 +113,12 @@ def _check(options: Options) -> None:
         if section in _FOREIGN:
             continue
         if section != _DEFAULT and section not in known:
-            raise UsageError(
-                f"there is no section [{section}]: the options are those of "
-                "etc/nova-twotier/nova-twotier.conf.sample"
-            )
+            raise UsageError(f"there is no section [{section}]: {LISTED}")
         there = known if section == _DEFAULT else known[section]
         for name in values:
             # Which options a login has depends on its kind.
             if name not in there and section not in ("nova", "placement"):
-                raise UsageError(
-                    f"there is no option {name} in [{section}]: the options are those of "
-                    "etc/nova-twotier/nova-twotier.conf.sample"
-                )
+                raise UsageError(f"there is no option {name} in [{section}]: {LISTED}")
     if not options:
         return
     with tempfile.TemporaryDirectory() as directory:

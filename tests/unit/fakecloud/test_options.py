@@ -52,7 +52,11 @@ class TestOptions(testtools.TestCase):
         for given, file, said in (
             (["policy"], None, "--set policy: give SECTION.OPTION=VALUE, such as"),
             (["policy=fcfs"], None, "--set policy=fcfs: give SECTION.OPTION=VALUE"),
-            (["manager.polices=fcfs"], None, "there is no option polices in [manager]"),
+            (
+                ["manager.polices=fcfs"],
+                None,
+                "there is no option polices in [manager]: oslo-config-generator --namespace nova_twotier ",
+            ),
             (
                 ["manager.qos_classes=..."],
                 None,
