@@ -55,7 +55,8 @@ class TestOptions(testtools.TestCase):
             (
                 ["manager.polices=fcfs"],
                 None,
-                "there is no option polices in [manager]: oslo-config-generator --namespace nova_twotier ",
+                "there is no option polices in [manager]: oslo-config-generator --namespace "
+                "nova_twotier ",
             ),
             (
                 ["manager.qos_classes=..."],
