@@ -66,12 +66,13 @@ def claim(store: Store, route: str, now: float, patience: float = 0.0) -> Claim 
         if found is None:
             return None
         later = now + max(patience, pause(found.attempts + 1))
-        mine = Delivery.id == found.id, Delivery.attempts == found.attempts
-        change = update(Delivery).where(*mine).values(attempts=found.attempts + 1, due_at=later)
+        same = Delivery.id == found.id, Delivery.attempts == found.attempts
+        change = update(Delivery).where(*same).values(attempts=found.attempts + 1, due_at=later)
         with store.transaction() as session:
             claimed = rows_changed(session, change)
-        if claimed:
-            return _claimed(store, found)
+        # None if a purge has deleted the job since.
+        if claimed and (mine := _claimed(store, found)):
+            return mine
 
 
 def close(store: Store, claimed: Claim) -> None:
@@ -105,11 +106,11 @@ def backlog(store: Store, job: Job) -> Backlog:
     return Backlog(len(found), errors[-1] if errors else "")
 
 
-def _claimed(store: Store, delivery: Delivery) -> Claim:
+def _claimed(store: Store, delivery: Delivery) -> Claim | None:
     wanted = Job.name, Job.size, Job.pool, Job.uuid, Job.project_id, Job.user_id
     keys = Job.webhook, Job.webhook_secret
     shown = load_only(*wanted, Job.array, Job.array_index, *keys, raiseload=True)
     query = select(Event, Job).join(Job, Job.number == Event.job).options(shown)
     with store.reading() as session:
-        event, job = session.execute(query.where(Event.id == delivery.event)).one()
-    return Claim(delivery.id, event, job)
+        found = session.execute(query.where(Event.id == delivery.event)).one_or_none()
+    return None if found is None else Claim(delivery.id, *found)

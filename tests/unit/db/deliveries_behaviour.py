@@ -1,6 +1,7 @@
 """Events that are still to be delivered, on whatever database: run by a test case for each."""
 
 from concurrent.futures import ThreadPoolExecutor
+from unittest import mock
 
 from sqlalchemy import select
 
@@ -97,6 +98,22 @@ class DeliveriesBehaviour:
         deliveries.close(self.store, last)
         self.assertIsNone(self.store.job(job.number).webhook_secret)
         self.assertEqual([], self.left())
+
+    def test_one_that_is_purged_while_it_is_claimed(self):
+        """The next one is claimed instead."""
+        job = self.submit_with_webhook()
+        self.submit_with_webhook()
+        with self.store.transaction() as session:
+            row = session.get(Job, job.number)
+            row.state, row.finished_at = JobState.CANCELLED, 50.0
+        read = deliveries._claimed
+
+        def purge_and_read(store, delivery):
+            purge.purge(store, 60.0, pause=lambda _seconds: None)
+            return read(store, delivery)
+
+        with mock.patch.object(deliveries, "_claimed", purge_and_read):
+            self.assertEqual([2], [claim.job.number for claim in self.claim_all()])
 
     def test_purged_with_their_jobs(self):
         job = self.submit_with_webhook()
