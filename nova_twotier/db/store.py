@@ -313,7 +313,7 @@ class Store:
         :raises NotStarted: if it is to be completed and has not started.
         """
         with self.transaction() as session:
-            job = _job(session, number)
+            job = _job(session, number, lock=True)
             if action == COMPLETE and job.not_started:
                 raise NotStarted
             if job.state not in OVER and job.requested_action != action:
@@ -331,7 +331,7 @@ class Store:
         :raises NoSuchJob: if there is none of that number.
         """
         with self.transaction() as session:
-            job = _job(session, number)
+            job = _job(session, number, lock=True)
             if job.state not in OVER and job.held != held:
                 session.add(set_held(job, held, time.time()))
             return job
@@ -441,8 +441,11 @@ def _mode(session: Session, pool: str) -> QueueMode:
     return QueueMode.ACTIVE if queue is None else QueueMode(queue.mode)
 
 
-def _job(session: Session, number: int) -> Job:
-    job = session.get(Job, number)
+def _job(session: Session, number: int, lock: bool = False) -> Job:
+    """
+    :param lock: as it stays until the transaction ends: wait for what the manager is writing.
+    """
+    job = session.get(Job, number, with_for_update=lock or None)
     if job is None:
         raise NoSuchJob(f"there is no job {number}; `twotier job list` shows those there are")
     return job

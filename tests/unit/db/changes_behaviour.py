@@ -1,6 +1,7 @@
 """What owners change of their jobs, on whatever database: run by a test case for each of them."""
 
 import time
+from concurrent import futures
 from unittest import mock
 
 from sqlalchemy import event
@@ -13,6 +14,9 @@ from nova_twotier.db.open_jobs import OpenJobs
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import OVER, ActionKind, JobState
 from nova_twotier.db.store import NoSuchJob, NotStarted
+
+#: Long enough for another thread to ask for what it wants.
+MOMENT = 0.2
 
 
 class ChangesBehaviour:
@@ -29,6 +33,25 @@ class ChangesBehaviour:
 
     def said(self, job):
         return [(each.kind, each.detail) for each in self.store.events(job.number)][1:]
+
+    def test_a_job_that_ends_while_its_owner_asks_for_something(self):
+        """It stays as it is: nothing is recorded after its end."""
+        for ask in (
+            lambda number: self.store.hold(number, True),
+            lambda number: self.store.request_action(number, "cancel"),
+        ):
+            number = self.store.submit(1, [1.0]).number
+            with futures.ThreadPoolExecutor(1) as pool:
+                with self.store.transaction() as session:
+                    job = session.get(Job, number)
+                    job.state, job.finished_at = JobState.FINISHED, 5.0
+                    session.flush()
+                    asked = pool.submit(ask, number)
+                    futures.wait([asked], MOMENT)
+                told = asked.result(30)
+            self.assertEqual(JobState.FINISHED, told.state)
+            self.assertEqual((False, None), (told.held, told.requested_action))
+            self.assertEqual(["submitted"], [each.kind for each in self.store.events(number)])
 
     # What keeps a job out of the queue
 
