@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError, validators
 
 from nova_twotier.api.errors import MOST, Refused, invalid
+from nova_twotier.api.schemas import PRINTABLE
 
 #: Upper bound of the number of query parameters.
 _MOST_PARAMETERS = 20
@@ -129,7 +130,10 @@ def _sentences(error) -> list[str]:
         case "format":
             return [f"{field}give {_FORMATS[wanted]}"]
         case "pattern":
-            return [f"{field}give a text that matches {wanted}"]
+            which = (
+                "without control characters" if wanted == PRINTABLE else f"that matches {wanted}"
+            )
+            return [f"{field}give a text {which}"]
         case "anyOf":
             # If the type is right, report what is wrong with the value.
             wide = ("type", "enum")

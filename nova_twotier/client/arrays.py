@@ -171,12 +171,13 @@ def counts(array: dict) -> str:
     return ", ".join(f"{count:,} {state}" for state, count in array["tasks"].items() if count)
 
 
-def submitted(array: dict) -> str:
+def submitted(array: dict, held: bool) -> str:
     """A new array in a sentence."""
     most = array["most_at_once"]
     tasks = columns.counted(sum(array["tasks"].values()), "task")
     limited = f", at most {most:,} at the same time" if most else ""
-    return f"A{label(array)[1:]} with {tasks} is {array['state']}{limited}."
+    waits = ", held until it is released" if held else ""
+    return f"A{label(array)[1:]} with {tasks} is {array['state']}{waits}{limited}."
 
 
 def follow(api: Api, array: dict, until: str) -> dict:

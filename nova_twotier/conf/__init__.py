@@ -148,6 +148,8 @@ def start_logging(conf: cfg.ConfigOpts) -> None:
 
 def plain(error: Exception) -> str:
     """What oslo.config complains about, in one line, with the file that it is in."""
+    if isinstance(error, cfg.ConfigFilesPermissionDeniedError):
+        return f"permission denied: {', '.join(error.config_files)}"
     return f"configuration: {one_line(error)}"
 
 

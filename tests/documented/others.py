@@ -150,5 +150,6 @@ PROGRAMS: dict[str, Callable[[Sequence[str], bool], None]] = {
     "pytest": _pytest,
     "nox": _nox,
     "oslo-config-generator": _generator,
+    "oslo-config-validator": _generator,
     "oslopolicy-sample-generator": _generator,
 }

@@ -26,7 +26,9 @@ def nova_release(_conf) -> Result:
     try:
         version = metadata.version("nova")
     except metadata.PackageNotFoundError:
-        return success("Nova is not installed here; its releases are checked where it is")
+        return success(
+            "not checked: Nova is not installed here. Run this where nova-scheduler does"
+        )
     release = tuple(int(number) for number in re.findall(r"\d+", version)[:3])
     safe = SAFE_NOVA.get(release[0], (31, 3, 1))
     if release[0] <= max(SAFE_NOVA) and release < safe:

@@ -103,7 +103,7 @@ class CreateJob(brief.ShowBriefly):
             if error.status == 404:
                 raise CommandError("the twotier API is of a release without job arrays") from error
             raise
-        self.line = arrays.submitted(array)
+        self.line = arrays.submitted(array, bool(parsed_args.held))
         if parsed_args.wait:
             print(f"{arrays.label(array)} is submitted", file=sys.stderr, flush=True)
             array = arrays.follow(api, array, parsed_args.wait)

@@ -72,6 +72,8 @@ class WhatIf(Table):
         if several and parsed_args.jobs:
             raise ValueError("--jobs shows one policy: give --policy one name")
         state = _state(parsed_args, self.app.complain)
+        if parsed_args.at is not None and not state.waiting:
+            self.app.complain(f"no job waits at {parsed_args.at:g} s")
         if parsed_args.state_out:
             with open(parsed_args.state_out, "w", encoding="utf-8") as file:
                 file.write(queue_state.text(state))

@@ -50,7 +50,7 @@ class TestBodies(ApiCase):
             ("pool", "gpu", "there is none of that name; the pools are: default"),
             ("flavor", "", "give a text that is not empty"),
             ("flavor", "f" * 256, "give at most 255 characters"),
-            ("flavor", "a\nb", "give a text that matches"),
+            ("flavor", "a\nb", "give a text without control characters"),
             ("flavor", 7, "give a text or null"),
             ("image", "cirros", "give a uuid"),
             ("networks", "private", "A list of uuids of networks, or `none`, or `auto`"),
@@ -142,7 +142,9 @@ class TestBodies(ApiCase):
     def test_names_that_spoil_tables(self):
         for name in ("a\nb", "\x00", "\x7f"):
             [detail] = self.wrong({"size": 1, "name": name})
-            self.assertTrue(detail.startswith("name: give a text that matches"), detail)
+            self.assertTrue(
+                detail.startswith("name: give a text without control characters"), detail
+            )
 
     def test_content_types(self):
         for kind in ("text/plain", "application/jsonx", ""):
@@ -171,10 +173,10 @@ class TestQueries(ApiCase):
             ("limit=", "limit: give a whole number"),
             ("marker=1", "marker: give a uuid"),
             ("state=asleep", "state.0: give one of queued, starting"),
-            ("name=%00", "name: give a text that matches"),
+            ("name=%00", "name: give a text without control characters"),
             ("name=%ff", "the query is not UTF-8"),
-            ("name=%0A", "name: give a text that matches ^[^\\x00-\\x1f\\x7f]*$"),
-            ("pool=gpu%0A", "pool: give a text that matches ^[^\\x00-\\x1f\\x7f]*$"),
+            ("name=%0A", "name: give a text without control characters"),
+            ("pool=gpu%0A", "pool: give a text without control characters"),
             ("all_projects=perhaps", "all_projects: give true or false"),
             ("limit=1&limit=2", "the query has a parameter twice"),
             ("&".join(f"p{number}=1" for number in range(50)), "the query has a parameter twice"),

@@ -41,6 +41,10 @@ class TestCreate(ArrayCase):
         )
         self.assertEqual(["POST /v1/arrays"], self.wire.asked)
 
+    def test_a_held_one(self):
+        said = self.create("0-9", "--held")
+        self.assertEqual("Array 1 with 10 tasks is queued, held until it is released.\n", said)
+
     def test_the_script_goes_to_each_task(self):
         path = pathlib.Path(self.useFixture(fixtures.TempDir()).path) / "job.sh"
         path.write_text("#!/bin/sh\nsolve $TWOTIER_ARRAY_INDEX\n")

@@ -1,5 +1,8 @@
 """What keeps `twotier-manager` from starting, in one line."""
 
+import fixtures
+from oslo_config import cfg
+
 from nova_twotier.cmd import manager
 from tests.unit.cmd.case import CommandCase
 
@@ -55,6 +58,11 @@ class TestMistakes(CommandCase):
     def test_no_such_file(self):
         self.conf = self.directory / "other.conf"
         self.assertIn("no such configuration file", self.refused())
+
+    def test_a_configuration_that_may_not_be_read(self):
+        error = cfg.ConfigFilesPermissionDeniedError(["/etc/x.conf"])
+        self.useFixture(fixtures.MockPatch("nova_twotier.conf._parse", side_effect=error))
+        self.assertIn("permission denied: /etc/x.conf", self.refused())
 
     def test_database_that_cannot_be(self):
         self.conf.write_text(f"{COMPLETE}[database]\nconnection = sqlite:////proc/none/x.sqlite\n")

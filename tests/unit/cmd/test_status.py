@@ -252,7 +252,7 @@ class TestOpenings(StatusCase):
         with fixtures.MonkeyPatch("importlib.metadata.version", version):
             code, results = self.check()
         self.assertEqual(SUCCESS, code)
-        self.assertIn("not installed here", results["Release of Nova"][1])
+        self.assertIn("not checked: Nova is not installed here", results["Release of Nova"][1])
 
     def test_forced_hosts(self):
         rule = "os_compute_api:servers:create:forced_host"

@@ -55,8 +55,7 @@ class TestOptions(testtools.TestCase):
             (
                 ["manager.polices=fcfs"],
                 None,
-                "there is no option polices in [manager]: oslo-config-generator --namespace "
-                "nova_twotier ",
+                "there is no option polices in [manager]: oslo-config-generator ",
             ),
             (
                 ["manager.qos_classes=..."],

@@ -166,6 +166,10 @@ class TestOutput(WhatIfCase):
         )
         self.assertEqual(rows, self.rows(out, "--jobs", "--without-job", "2"))
 
+    def test_a_time_when_nobody_waits(self):
+        code, _out, err = self.main("what-if", self.source, "--at", "0", "--under", "fcfs")
+        self.assertEqual((0, "twotier-sim: no job waits at 0 s\n"), (code, err))
+
     def test_spans(self):
         for seconds, shown in (
             (0, "0 s"),
