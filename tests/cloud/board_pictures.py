@@ -95,7 +95,7 @@ def main(target):
                 viewport={"width": 1180, "height": 720}, color_scheme=scheme, locale="en-GB"
             )
             page.goto(f"{api.url}/board#/queue")
-            page.get_by_text("starts when").first.wait_for()
+            page.get_by_text("expected in").first.wait_for()
             page.wait_for_load_state("networkidle")
             page.screenshot(path=target / f"board-queue-{scheme}.png")
             page.goto(f"{api.url}/board#/job/{job['uuid']}")

@@ -6,8 +6,10 @@ import re
 import pytest
 
 from nova_twotier.core.reasons import changes, waits
+from nova_twotier.db.models import Prediction
 from tests.cloud.board_api import Api, happen, run, wait
 from tests.cloud.board_history import month, write
+from tests.cloud.board_pictures import predict
 from tests.cloud.browser import CHROMIUM, THEMES, fits, hindrances
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
@@ -19,6 +21,8 @@ pytestmark = [
 ]
 
 ALICE, BOB = "alice:demo", "bob:other"
+#: As format.js has it.
+NOTHING = "\N{EN DASH}"
 #: Whether an area is painted at a point of the page in a chart; a line of its grid is none.
 PAINTED = """(canvas, [x, y]) => {
   const {left, top} = canvas.getBoundingClientRect();
@@ -29,7 +33,9 @@ PAINTED = """(canvas, [x, y]) => {
 
 @pytest.fixture(scope="module")
 def api(tmp_path_factory):
-    with contextlib.closing(Api(tmp_path_factory.mktemp("noauth"))) as found:
+    # Predictions are told as long as the manager lives.
+    lease = {"lease": 86400}
+    with contextlib.closing(Api(tmp_path_factory.mktemp("noauth"), coordination=lease)) as found:
         found.start()
         found.wait()
         yield found
@@ -204,6 +210,27 @@ def test_the_cluster_over_time(api, board):
     expect(narrow.locator(".uplot canvas")).to_have_count(4)
     assert hindrances(narrow) == []
     assert narrow.evaluate("document.documentElement.scrollWidth") <= 400
+
+
+def test_what_is_expected_of_a_job(api, board):
+    first, second, held = (api.submit("ana:expected", name=name) for name in ("one", "two", "held"))
+    run(api.store, first, ["node1"])
+    wait(api.store, second, waits.SLOTS(size=1, idle=0, open=0))
+    predict(api, [second], first["number"])
+    with api.store.transaction() as session:
+        rows = session.query(Prediction).filter_by(job=second["number"])
+        rows.update({"finish_low": None, "finish_high": None})
+    api.ask("POST", f"/v1/jobs/{held['uuid']}/hold", "ana:expected")
+    page = board(f"{api.url}/board")
+    become(page, "ana:expected")
+    rows = page.get_by_role("row")
+    reason = rows.filter(has_text="two").locator(".c-reason")
+    expect(reason).to_contain_text(f"expected in 7 min, when job {first['number']} leaves")
+    expect(rows.filter(has_text="held until").locator(".c-start")).to_have_text(NOTHING)
+    page.get_by_role("link", name="two").click()
+    facts = page.get_by_role("region", name="Facts")
+    expect(facts.locator("div", has_text="Expected start")).to_contain_text("(")
+    expect(facts.locator("div", has_text="Expected end")).to_contain_text(re.compile(r"\d$"))
 
 
 def test_jobs_of_a_project_in_any_order(api, board):

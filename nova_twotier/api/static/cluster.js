@@ -38,7 +38,7 @@ export function Cluster({api, scope}) {
     ${refused && html`<p class="alert" role="alert">${error.message}</p>`}
     ${data && !data.summary && html`
       <p class="empty" role="status">No queue manager has counted in this range: there is nothing to show.</p>`}
-    ${!data && !error && html`<p class="empty" role="status">Reading the history…</p>`}
+    ${!data && !refused && html`<p class="empty" role="status">Reading the history…</p>`}
     ${data?.summary && html`
       <p class="told values" role="status">${told || "Point at a chart, or use the arrow keys in it, to read its values."}</p>
       <div class="charts" aria-busy=${!fresh}>${CHARTS.map((chart) => html`

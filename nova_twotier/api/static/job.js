@@ -57,9 +57,13 @@ function By({why}) {
 
 function Facts({job, told}) {
   const runs = job.run_since ? job.run_before + since(job.run_since) : job.run_before;
-  const predicted = (kind) => job[`predicted_${kind}`]
-    ? `${exactly(job[`predicted_${kind}`])} (${between(job[`predicted_${kind}_low`], job[`predicted_${kind}_high`])})`
-    : job.unpredicted?.text ?? NOTHING;
+  const predicted = (kind) => {
+    const [at, low, high] = ["", "_low", "_high"].map((each) => job[`predicted_${kind}${each}`]);
+    if (!at) return job.unpredicted?.text ?? NOTHING;
+    // There may be no interval yet.
+    const interval = between(low, high);
+    return interval ? `${exactly(at)} (${interval})` : exactly(at);
+  };
   const facts = [
     ["Position", job.state === WAITING ? told?.position ?? NOTHING : null],
     ["Size", `${job.size} ${job.size === 1 ? "process" : "processes"}`],

@@ -9,6 +9,8 @@ import {arrived, painted} from "./timing.js";
 
 const JOBS = "/v1/queue/jobs";
 const WAITING = "queued";
+// The code of what the start of a waiting job depends on: the end of another one.
+const STARTS_AFTER = "starts-after";
 const PHASES = {waiting: "Waiting", started: "Started", all: "All"};
 // Pixels of a row, as style.css has them.
 const HEIGHT = 74;
@@ -82,7 +84,7 @@ export function Queue({api, scope}) {
         </label>`}
     </div>
     ${error && !error.passes && html`<p class="alert" role="alert">${error.message}</p>`}
-    <${Table} asked=${asked} known=${known} loading=${!known.data && !error} project=${scope.project.value}
+    <${Table} asked=${asked} known=${known} loading=${!known.data && (!error || error.passes)} project=${scope.project.value}
       want=${(first, end) => need(row, first, end) && setTop({asked, row: Math.max(0, Math.floor(first / STEP - 1) * STEP)})} />`;
 }
 
@@ -149,7 +151,7 @@ function Row({job, index, own}) {
       <td role="cell" class="c-tier" data-title="Tier">${TIERS[job.tier] ?? NOTHING}</td>
       <td role="cell" class="c-reason" title=${[job.reason, unblock?.text].filter(Boolean).join("\n")}>
         <span class="text">${job.reason || job.state}</span>
-        <small>${job.why && html`<code>${job.why.code}</code> `}${unblock && html`<span>${unblock.text}</span>`}</small>
+        <small>${job.why && html`<code>${job.why.code}</code> `}${unblock && html`<span>${expected(unblock)}</span>`}</small>
       </td>
       <td role="cell" class="c-start" data-title="Start">${startOf(job)}</td>
       <td role="cell" class="c-evictions" data-title="Evictions">${job.evictions}</td>
@@ -157,9 +159,21 @@ function Row({job, index, own}) {
     </tr>`;
 }
 
+// How long first: what comes after it may have no room. All of it is in the tooltip, and on the job's page.
+function expected({code, text, parameters, by_number: number}) {
+  if (code !== STARTS_AFTER) return text;
+  const {wait, smaller} = parameters;
+  const other = (number ?? null) === null ? "a job of another project" : `job ${number}`;
+  return `expected in ${wait}, when ${other} leaves${smaller ? `; with ${smaller} processes it would start now` : ""}`;
+}
+
 function startOf(job) {
   if (job.state !== WAITING) return html`<span title=${exactly(job.started_at)}>${clock(job.started_at)}</span>`;
-  if (!job.predicted_start) return html`<small title=${job.unpredicted?.text}>${job.unpredicted?.text ?? "not predicted"}</small>`;
+  if (!job.predicted_start) {
+    const why = job.unpredicted?.text ?? "not predicted";
+    // The column beside it says so already.
+    return why === job.reason ? NOTHING : html`<small title=${why}>${why}</small>`;
+  }
   return html`
     <span title=${exactly(job.predicted_start)}>${clock(job.predicted_start)}</span>
     <small>${between(job.predicted_start_low, job.predicted_start_high)}</small>`;
