@@ -212,6 +212,18 @@ def test_the_cluster_over_time(api, board):
     assert narrow.evaluate("document.documentElement.scrollWidth") <= 400
 
 
+def test_who_is_impossible_is_told_so(api, board):
+    page = board(f"{api.url}/board")
+    become(page, "eli:nobody-else")
+    for impossible in ("", "two words"):
+        page.get_by_label("You are").fill(impossible)
+        page.get_by_role("button", name="Change").click()
+        expect(page.get_by_role("alert")).to_contain_text("You are still eli:nobody-else.")
+        assert hindrances(page) == []
+    become(page, ALICE)
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
 def test_what_is_expected_of_a_job(api, board):
     first, second, held = (api.submit("ana:expected", name=name) for name in ("one", "two", "held"))
     run(api.store, first, ["node1"])

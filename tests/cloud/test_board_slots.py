@@ -468,6 +468,20 @@ def test_timeline(some, view):
     expect(line.page).to_have_url(f"{some.api.url}/board#/job/{some.evicted['uuid']}")
 
 
+def test_what_is_looked_for_and_not_found(view):
+    page = view("now").page
+    for name in ("Now", "Timeline"):
+        page.get_by_role("link", name=name).click()
+        page.get_by_placeholder("Number, name, host").fill("no such thing")
+        expect(page.get_by_text("No host or job matches.")).to_be_visible()
+        assert hindrances(page) == []
+    # Nothing can be found in charts.
+    page.get_by_role("link", name="Cluster").click()
+    expect(page.get_by_role("searchbox")).to_have_count(0)
+    page.get_by_role("link", name="Queue").click()
+    expect(page.get_by_placeholder("Number, name, user, reason")).to_have_value("no such thing")
+
+
 def test_the_api_is_away_when_a_view_is_opened(some, view):
     page = view("queue").page
     expect(page.locator("tbody .c-job").first).to_be_visible()
@@ -479,6 +493,9 @@ def test_the_api_is_away_when_a_view_is_opened(some, view):
             expect(lost).to_be_visible()
             expect(page.locator(".told")).to_contain_text("Reading the schedule")
             expect(ledger).to_have_count(0)
+        page.get_by_role("link", name="Queue").click()
+        expect(page.get_by_text("Reading the jobs…")).to_be_visible()
+        page.get_by_role("link", name="Now").click()
     finally:
         some.api.start()
         some.api.wait()
@@ -522,6 +539,8 @@ def test_the_timeline_looks_for_waiting_jobs(some, view):
     search = line.page.get_by_role("searchbox")
     search.fill("soon")
     wait_for(only_soon, "the waiting job that is not looked for is not pale")
+    search.fill("later")
+    expect(line.page.get_by_text("No host matches.")).to_be_visible()
     search.fill("")
     wait_for(lambda: line.around(later) == colours[1], "it is still pale")
     line.page.get_by_label("Project").select_option("demo")

@@ -1,5 +1,5 @@
 // The board: who looks at it, which view is shown, and what the views share.
-import {html, render, signal, useEffect, useMemo, useRef} from "./vendor/ui.js";
+import {html, render, signal, useEffect, useRef, useSignal} from "./vendor/ui.js";
 import {client} from "./client.js";
 import {Login} from "./login.js";
 import {SESSION, secret} from "./session.js";
@@ -9,7 +9,8 @@ import {Projects, arrival} from "./websso.js";
 
 const NOAUTH = "noauth";
 // A token of noauth: user, project, roles.
-const SOMEBODY = "[\\w.@\\-]{1,64}(:[\\w.@\\-]{1,64}(:[\\w,\\-]+)?)?";
+const SOMEBODY = /^[\w.@-]{1,64}(:[\w.@-]{1,64}(:[\w,-]+)?)?$/;
+const FORMS = "user, user:project or user:project:role,role";
 const FIRST = Object.keys(VIEWS)[0];
 const ENDED = "Open the address that the command “openstack twotier board” printed when it was started.";
 
@@ -122,7 +123,7 @@ async function resume() {
 function App() {
   const who = session.value;
   const {name, id} = route.value;
-  const {title, view: View} = VIEWS[name];
+  const {title, view: View, seeks} = VIEWS[name];
   const main = useRef(null);
   const before = useRef(name + id);
   useEffect(() => {
@@ -136,7 +137,7 @@ function App() {
     <button type="button" class="skip" onClick=${() => main.current.focus()}>Skip to the content</button>
     <header class="top">
       <h1>twotier</h1>
-      ${who && html`<${Navigation} name=${name} /><${Chooser} /><${Who} who=${who} />`}
+      ${who && html`<${Navigation} name=${name} /><${Chooser} seeks=${seeks} /><${Who} who=${who} />`}
     </header>
     ${ways() === NOAUTH && html`<${Noauth} who=${who} />`}
     <p class="lost" role="status">${api.lost.value ? lost(api.lost.value) : ""}</p>
@@ -168,7 +169,7 @@ function Navigation({name}) {
       <a key=${each} href=${`#/${each}`} aria-current=${each === name ? "page" : undefined}>${title}</a>`)}</nav>`;
 }
 
-function Chooser() {
+function Chooser({seeks}) {
   return html`
     <form class="chooser" role="search" onSubmit=${(event) => event.preventDefault()}>
       ${pools.value.length > 1 && html`
@@ -177,9 +178,10 @@ function Chooser() {
             <option value="">All pools</option>
             ${pools.value.map((pool) => html`<option key=${pool} value=${pool}>${pool}</option>`)}
           </select></label>`}
-      <label><span class="hidden">Search for jobs</span>
-        <input type="search" placeholder="Number, name, user, reason" value=${scope.search.value}
-          onInput=${(event) => { scope.search.value = event.target.value; }} /></label>
+      ${seeks && html`
+        <label><span class="hidden">Search</span>
+          <input type="search" placeholder=${seeks} value=${scope.search.value}
+            onInput=${(event) => { scope.search.value = event.target.value; }} /></label>`}
     </form>`;
 }
 
@@ -191,17 +193,22 @@ function Who({who}) {
 }
 
 function Noauth({who}) {
+  const said = useSignal("");
   const submit = (event) => {
     event.preventDefault();
-    enter(somebody(new FormData(event.target).get("as")));
+    const as = new FormData(event.target).get("as").trim();
+    const fits = SOMEBODY.test(as);
+    said.value = fits ? "" : `You are still ${who.token}. Enter ${FORMS}, of letters, digits and _ . @ -`;
+    if (fits) enter(somebody(as));
   };
   return html`
-    <form class="banner" onSubmit=${submit} aria-label="Demonstration">
+    <form class="banner" onSubmit=${submit} aria-label="Demonstration" noValidate>
       <span>Demonstration without passwords: everybody who reaches this page may do everything.</span>
       ${who && html`
-        <label>You are <input name="as" defaultValue=${who.token} pattern=${SOMEBODY} required
-          title="user, user:project or user:project:role,role" /></label>
-        <button type="submit">Change</button>`}
+        <label>You are <input name="as" defaultValue=${who.token} required title=${FORMS}
+          aria-invalid=${said.value ? "true" : undefined} onInput=${() => { said.value = ""; }} /></label>
+        <button type="submit">Change</button>
+        ${said.value && html`<span class="alert" role="alert">${said.value}</span>`}`}
     </form>`;
 }
 

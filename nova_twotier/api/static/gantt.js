@@ -28,7 +28,8 @@ const WHEEL = 0.0015;
 export function gantt(span) {
   const self = {ask: null, box: null, source: null, tell: null, narrow: false};
   let layout = arrangeLanes([]);
-  let predicted = [];
+  // The waiting jobs that are predicted; null: not known yet.
+  let predicted = null;
   let waits = new Set();
   let outstanding = null;
   // While the present is in view it stays where it is.
@@ -45,7 +46,7 @@ export function gantt(span) {
   self.show = (hosts, options) => {
     layout = arrangeLanes(hosts);
     predicted = options.predicted;
-    waits = new Set(predicted.filter((each) => each.job).map((each) => each.job.uuid));
+    waits = new Set((predicted ?? []).filter((each) => each.job).map((each) => each.job.uuid));
     outstanding = options.outstanding;
     self.ask();
   };
@@ -227,7 +228,7 @@ export function gantt(span) {
     const {theme} = view;
     const fit = packed(inView(), WAITING_LANES);
     const left = inView().length - fit.length;
-    const title = `Waiting${left ? `, ${left} more` : fit.length ? "" : ": none"}`;
+    const title = `Waiting${left ? `, ${left} more` : !predicted || fit.length ? "" : ": none"}`;
     context.font = FONT;
     context.fillStyle = theme.muted;
     context.fillText(fitting(context, title, gutter() - 8), 6, AXIS + LANE);
@@ -246,7 +247,7 @@ export function gantt(span) {
   }
 
   function inView() {
-    return predicted.filter((each) => each.begin < span.end && each.end > span.begin);
+    return (predicted ?? []).filter((each) => each.begin < span.end && each.end > span.begin);
   }
 
   function present(context) {

@@ -5,7 +5,7 @@ import {colourOf, mixed} from "./colours.js";
 import {follow} from "./follow.js";
 import {useHosts} from "./hosts.js";
 import {ProjectChoice} from "./projects.js";
-import {drainText, shown, standsOut} from "./selection.js";
+import {drainText, shown, standsOut, unmatched} from "./selection.js";
 import {fitting, hatch, useSurface} from "./surface.js";
 import {times, where, whose} from "./said.js";
 import {arrange, beside, cellAt, changedIn, closedPlaces, corner, hit, roomIn, visible} from "./tiles.js";
@@ -83,6 +83,7 @@ export function Now({api, scope}) {
         onPointerMove=${move} onPointerLeave=${() => self.leave()} onKeyDown=${press}
         onClick=${(event) => { self.point(event.offsetX, event.offsetY); open(); }}></canvas>
       <div class="space" ref=${space}></div>
+      ${read && !selected.length && html`<p class="none" role="status">${unmatched({search, project})}</p>`}
     </div>
     <${Listed} rows=${listed} ask=${() => self.table()} />`;
 }

@@ -36,6 +36,13 @@ function has(stays, name, wanted) {
   return ["fg", "bg"].some((tier) => stays.lanes(name, tier).some((lane) => lane.stays.some(wanted)));
 }
 
+// What is said where no host is shown; `waiting`: waiting jobs that may stand out. Empty: nothing is looked for.
+export function unmatched({search = "", project = ""}, waiting = []) {
+  const outstanding = standsOut({search, project});
+  if (!outstanding) return "";
+  return waiting.some(outstanding) ? "No host matches." : "No host or job matches.";
+}
+
 // What is said of a host that is drained; empty without a drain.
 export function drainText(host) {
   return host.drain ? `, ${host.drain.state}` : "";

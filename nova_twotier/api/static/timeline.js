@@ -6,7 +6,7 @@ import {follow} from "./follow.js";
 import {gantt} from "./gantt.js";
 import {useHosts} from "./hosts.js";
 import {ProjectChoice} from "./projects.js";
-import {shown, standsOut} from "./selection.js";
+import {shown, standsOut, unmatched} from "./selection.js";
 import {labelOf} from "./stays.js";
 import {useSurface} from "./surface.js";
 
@@ -52,7 +52,7 @@ export function Timeline({api, scope}) {
   const byStays = !hosts || Boolean(search || project);
   self.changed = () => (byStays ? setVersion((before) => before + 1) : ask());
   const changed = () => self.changed();
-  const predicted = useMemo(() => (expected.value.data?.predicted ?? []).map(waiting), [expected.value.data]);
+  const predicted = useMemo(() => expected.value.data?.predicted.map(waiting) ?? null, [expected.value.data]);
   const selected = useMemo(
     () => shown(source.stays, {listed: hosts, only, pool, search, project}),
     [source, hosts, only, pool, search, project, version],
@@ -72,7 +72,7 @@ export function Timeline({api, scope}) {
   }, [source]);
   useEffect(() => self.listen(canvas.current, scope), []);
 
-  const {reading, error} = source.state.value;
+  const {reading, read, error} = source.state.value;
   const press = (event) => {
     const act = event.key === "Enter" ? () => self.open(scope) : KEYS[event.key];
     if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -97,6 +97,7 @@ export function Timeline({api, scope}) {
       <canvas ref=${canvas} class="slots" tabindex="0" role="application" aria-label="Schedule of slots"
         aria-roledescription="timeline, arrow keys move, plus and minus zoom" onKeyDown=${press}></canvas>
       <div class="space" style=${{height: `${self.height(selected)}px`}}></div>
+      ${read && !selected.length && html`<p class="none" role="status">${unmatched({search, project}, predicted ?? [])}</p>`}
     </div>
     <details class="text" onToggle=${(event) => event.target.open && setRows(self.rows())}>
       <summary>Stays in view as a table</summary>
