@@ -234,7 +234,7 @@ class TestMistakes(ManageCase):
         )
         for option, words in (
             ("--no-database", "[nova] has no auth_type"),
-            ("--pause=0", "install nova-twotier[manager], or give --no-database"),
+            ("--pause=0", "pip install 'nova-twotier[manager]', or give --no-database"),
         ):
             args = ["--config-file", str(self.conf), "ledger", "verify", option]
             done = subprocess.run(
