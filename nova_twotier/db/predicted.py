@@ -7,6 +7,10 @@ from sqlalchemy.orm import Mapped
 from nova_twotier.core.prediction import run_times
 from nova_twotier.core.prediction.run_times import RunTime
 
+#: Seconds that an estimate counts at least: jobs that take no time could pass the head of EASY's
+#: queue for ever.
+SHORTEST = 1.0
+
 
 class Predicted:
     """Maps the run time of similar finished jobs, which counts while there is no estimate."""
@@ -38,8 +42,10 @@ class Predicted:
     @property
     def expected_run_time(self) -> float | None:
         """Seconds: its estimate, or what is predicted, corrected if it has outrun that."""
-        if self.estimate is not None or self.predicted is None:
-            return self.estimate
+        if self.estimate is not None:
+            return max(SHORTEST, self.estimate)
+        if self.predicted is None:
+            return None
         most = math.inf if self.walltime is None else self.walltime
         ran = max(self._ran, self.run_before)
         expected = run_times.corrected(self.predicted, 0.0, ran, most)

@@ -56,6 +56,11 @@ class TestPredictions(PollCase):
         self.assertEqual((None, None), self.told(job))
         self.assertEqual(77.0, self.store.job(job.number).core.estimate)
 
+    def test_none_counts_as_less_than_a_second(self):
+        """EASY would let such jobs pass the head again and again."""
+        job = self.submit(estimate=0.0)
+        self.assertEqual((0.0, 1.0), (job.estimate, self.store.job(job.number).core.estimate))
+
     def test_at_most_the_walltime(self):
         self.finished(10.0, 20.0, 30.0)
         job = self.submit(walltime=15.0)
