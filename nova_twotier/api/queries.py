@@ -206,8 +206,8 @@ def events(
 def _project(session: Session, project_id: str) -> ColumnElement[bool]:
     """The condition that a job is this project's, for events in the order of their records.
 
-    Those of a project with few jobs are found by its jobs, and sorted. Of one with many that takes
-    longer than to go through the events of all until there are enough.
+    Those of a project with few jobs are found by its jobs, and sorted. For a project with many, it
+    is faster to walk through everybody's events until there are enough.
     """
     jobs = select(Job.number).where(Job.project_id == project_id).limit(MANY_JOBS + 1).subquery()
     few = session.scalar(select(func.count()).select_from(jobs)) <= MANY_JOBS

@@ -6,7 +6,8 @@ from nova_twotier.db.heartbeats import Heartbeat
 from nova_twotier.db.models import Job
 from nova_twotier.db.states import OVER, JobState
 
-#: Why a start fails that may succeed at another time: their own cures are for jobs that still wait.
+#: Reasons for which a start fails but may succeed later; their own cures address jobs that still
+#: wait.
 _PASSING = {
     LEGACY,
     failures.BANDWIDTH_TAKEN,

@@ -236,8 +236,8 @@ class Reader:
         leaves out duplicates and hypervisors without a service, and gives no link then.
 
         Nova refuses a marker that it does not know: an item that was deleted since, or a server
-        that it has forgotten. The page after the item before that one is read then; if Nova knows
-        none of them, there is only a further page if there is a link.
+        that it has forgotten. The page after the item before that one is read then. If Nova knows
+        none of them, that was the last page, unless it had a link: then the list fails.
 
         :param marker: the key of the item by which the next page is requested.
         :param name: of the collection in the answer, if it is not the path's first part without

@@ -9,7 +9,8 @@ they show neither that a cell is down, whose servers may then change unseen, nor
 deleted before it was built. A boot whose servers are not to be seen would be repeated.
 
 A nova-conductor that dies while it makes servers leaves them in a cell without telling which.
-Deleted, they are still listed for ever, but `show` finds none of them: they count as gone.
+Even after they are deleted, Nova lists them for ever, although `show` finds none of them: they
+count as gone.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
@@ -155,8 +156,8 @@ class ServerCache:
                 gone.add(uuid)
                 if uuid in before:
                     LOG.warning(
-                        "Nova lists server %s, and does not know it: a nova-conductor died when it "
-                        "was made. It counts as deleted",
+                        "Nova lists server %s but cannot show it, probably because a "
+                        "nova-conductor died while creating it. It counts as deleted",
                         uuid,
                     )
         for uuid in expected - found.keys():

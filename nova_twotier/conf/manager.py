@@ -84,8 +84,8 @@ Example: 0.5
         choices=[
             (
                 "user",
-                "What their owners say: the estimate, or the walltime where that is less, or "
-                "alone.",
+                "What their owners say: the smaller of estimate and walltime, or whichever is "
+                "given.",
             ),
             ("historical", "For a job without an estimate, the median of similar finished jobs."),
         ],
@@ -493,6 +493,9 @@ drain of a host begins. A walltime always counts; without either, a job may run 
         min=0,
         help="""
 Seconds that a job runs after each start before the manager may preempt or move it.
+
+An earlier job that needs its slots waits that long, and keeps the idle
+foreground slots meanwhile.
 
 Example: 300
 """,

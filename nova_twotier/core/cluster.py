@@ -142,7 +142,7 @@ class Cluster:
         """Of each foreground job with a known end, by this end: the end, the number, and how many
         slots become idle then.
 
-        That is the job's size, without slots that nothing new can have.
+        This is the job's size, less the slots that no new job can use.
         """
         return self._ends
 
@@ -167,10 +167,21 @@ class Cluster:
         later = self._running[FG][bisect_right(self._orders[FG], after) :]
         return [run for run in later if not run.pinned]
 
-    def held_by(self, numbers: Container[int], after: tuple[float, int]) -> int:
-        """Foreground slots of those of these jobs that arrived after a position and are pinned."""
+    def settling(self, numbers: Container[int], after: tuple[float, int]) -> list[Run]:
+        """Like `evictable`, those of the given jobs that no policy may evict yet."""
         later = self._running[FG][bisect_right(self._orders[FG], after) :]
-        return sum([run.job.size for run in later if run.pinned and run.job.number in numbers])
+        return [run for run in later if run.pinned and run.job.number in numbers]
+
+    def cleared(self, numbers: Container[int], job: Job) -> "Cluster | None":
+        """A copy without the later jobs that a job may evict, now or when they are not `settling`
+        any more; None if none of them is."""
+        settling = self.settling(numbers, job.order)
+        if not settling:
+            return None
+        trial = self.copy()
+        for run in (*self.evictable(job.order), *settling):
+            trial.remove(run.job)
+        return trial
 
     @property
     def promotable(self) -> Queue:

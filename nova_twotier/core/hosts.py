@@ -103,8 +103,9 @@ class Hosts(Cluster):
 
         None would on a host that holds more VMs than slots.
         """
-        if run.pinned:
-            return False
+        return not run.pinned and self._clears(run)
+
+    def _clears(self, run: Run) -> bool:
         if self._tight.isdisjoint(run.hosts):
             return True
         enabled = [host for host in run.hosts if self.hosts[host].enabled]
@@ -141,7 +142,7 @@ class Hosts(Cluster):
         return sum([_freed(run, beyond) for run in self._without_end()])
 
     def _freed_by_ends(self, beyond: dict[int, int]) -> list[tuple[float, int, int]]:
-        """See `ends`; what ends is taken off what is `beyond`."""
+        """See `ends`; `beyond` is reduced by the processes that end."""
         runs = self.runs
         return [
             (until, number, _freed(runs[number], beyond)) for until, number, _size in self._ends
@@ -159,6 +160,10 @@ class Hosts(Cluster):
     def evictable(self, after: tuple[float, int] = FIRST) -> list[Run]:
         found = super().evictable(after)
         return [run for run in found if self.frees(run)] if self._tight else found
+
+    def settling(self, numbers: Container[int], after: tuple[float, int]) -> list[Run]:
+        found = super().settling(numbers, after)
+        return [run for run in found if self._clears(run)] if self._tight else found
 
     def holds(self, tier: Tier, hosts: Sequence[int]) -> bool:
         if self._all_enabled:

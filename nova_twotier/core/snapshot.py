@@ -3,7 +3,6 @@
 import enum
 import math
 from collections.abc import Callable, Iterable
-from functools import partial
 
 from nova_twotier.core.actions import BG, FG
 from nova_twotier.core.cluster import Cluster
@@ -38,8 +37,8 @@ class Snapshot:
 
     :param queue: the waiting jobs; those whose state was saved are among them.
     :param since: time of the last decision; None if each arrival is decided at once.
-    :param settling: numbers of the foreground jobs that no policy may evict only because they, or
-        their last change, are too recent. See `settling_slots`.
+    :param settling: numbers of the foreground jobs that cannot be evicted yet, for no other reason
+        than that they have just started or changed tier. See `settling_slots`.
     :param away: the position of the earliest job that wants the foreground and is on its way, to
         the queue or the background. Where only the earliest may evict, none behind it may.
     """
@@ -62,12 +61,18 @@ class Snapshot:
 
     @property
     def settling_slots(self) -> Callable[[Order], int] | None:
-        """Slots that a job of a position could take if nothing was `settling`; None if nothing is.
+        """How many more slots a job at a given position could take if nothing were `settling`; None
+        if nothing is.
 
-        A job for which these are enough keeps the idle slots until it may have them: whoever took
-        the idle ones out of turn would be settling then, and so on, and it would never start.
+        A job for which these are enough keeps the idle slots until it may have them: otherwise each
+        job that took them out of turn would be settling in its place, and it might never start.
         """
-        return partial(self.cluster.held_by, self.settling) if self.settling else None
+        return self._settling_slots if self.settling else None
+
+    def _settling_slots(self, after: Order) -> int:
+        places = self.cluster.straddling(FG)
+        runs = self.cluster.settling(self.settling, after)
+        return sum([places.get(run.job.number, run.job.size) for run in runs])
 
     def copy(self) -> "Snapshot":
         return self.on(self.cluster.copy(), self.queue.copy())

@@ -96,7 +96,8 @@ def _sqlite(url: URL) -> Engine:
     if url.database:
         path = pathlib.Path(url.database)
         path.parent.mkdir(parents=True, exist_ok=True)
-        if url.database != ":memory:" and not path.exists():
+        named_otherwise = url.database == ":memory:" or "uri" in url.query
+        if not named_otherwise and not path.exists():
             # It holds user data and tokens. SQLite gives the files beside it the same mode.
             path.touch(0o640)
     engine = create_engine(url)

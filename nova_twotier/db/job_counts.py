@@ -56,7 +56,7 @@ def not_over(
 def not_by_index(column: InstrumentedAttribute[str]) -> ColumnElement[str]:
     """The column as an expression, which databases compare without the index on it.
 
-    For where too many jobs have the value, and another index is better.
+    Use it where so many jobs have the value that another index is better.
     """
     return func.coalesce(column, "")
 

@@ -14,9 +14,9 @@ def learned(session: Session, job: Job) -> list[float] | None:
     """CPU utilisation 0..1 of each process of a new job, from the last finished one of its kind.
 
     It is the mean over that job's run. A kind is an owner, a name, a flavor and an image; jobs
-    without a name are of no kind. Only the `NEWEST` ended jobs of owner and name are looked at: all
-    writers of a SQLite database wait meanwhile. If the sizes differ, each process counts as the
-    mean.
+    without a name are of no kind. Only the `NEWEST` ended jobs of owner and name are looked at,
+    because all other writers of a SQLite database have to wait. If the sizes differ, each process
+    counts as the mean.
 
     :returns: None if nothing was measured of the kind.
     """

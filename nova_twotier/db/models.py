@@ -72,9 +72,9 @@ class Submission(Base):
 
 
 class Project(Base):
-    """A project that has submitted something, so that one request at a time counts what it has.
+    """A project that has submitted something: submissions count its jobs one at a time.
 
-    That request changes this row first (see `submissions.begin`).
+    Each changes this row first (see `submissions.begin`).
     """
 
     __tablename__ = "project"

@@ -95,7 +95,7 @@ class Awaited:
     def __init__(self) -> None:
         self._known: set[int] = set()
         self._numbers: set[int] = set()
-        #: Those of them that would be deleted: few, and no bound on the length of a statement.
+        #: Those of them that would be deleted: few, so that the statement stays short.
         self.kept: set[int] = set()
 
     def read(self, session: Session) -> None:

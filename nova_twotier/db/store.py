@@ -443,7 +443,8 @@ def _mode(session: Session, pool: str) -> QueueMode:
 
 def _job(session: Session, number: int, lock: bool = False) -> Job:
     """
-    :param lock: as it stays until the transaction ends: wait for what the manager is writing.
+    :param lock: lock the row until the transaction ends, so that it is read after any change that
+        the manager is writing.
     """
     job = session.get(Job, number, with_for_update=lock or None)
     if job is None:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core import actions as decided
-from nova_twotier.core.actions import Tier
+from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.cluster import Cluster, OutOfSlots
 from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job as CoreJob
@@ -346,12 +346,16 @@ class Decisions:
         seen: Observation,
         now: float,
     ) -> frozenset[int]:
-        """Those of the settled jobs, and of the starting ones, of which others wait for the slots.
+        """Those of the settled jobs, and of the starting ones, whose slots earlier jobs wait for.
 
-        Not those whose owners could draw it out.
+        Jobs whose owners could prolong that wait are left out.
         """
         starting = {action.number for action in placing if not order.is_late(action, now)}
-        recent = {n for n, end in settled.items() if end < math.inf and not seen.busy(jobs[n])}
+        recent = {
+            number
+            for number, end in settled.items()
+            if end < math.inf and jobs[number].not_before <= now and not seen.busy(jobs[number])
+        }
         return frozenset(recent | starting)
 
     def _ask(
@@ -379,6 +383,14 @@ class Decisions:
             for number, hosts in bound.items()
             if not (hosts and windows.in_time(number, hosts))
         }
+        if settling:
+            # They would keep idle slots, and could not have them.
+            aside |= {
+                number
+                for number, hosts in bound.items()
+                if number not in aside
+                and not _may_resume(cluster, self._cores[number], hosts, settling)
+            }
         while True:
             # To see who is stuck, it is needed as it was.
             played_on = cluster.copy() if bound else cluster
@@ -487,6 +499,18 @@ def _stuck(
         except OutOfSlots:
             stuck.add(start.job.number)
     return stuck
+
+
+def _may_resume(
+    cluster: Cluster, job: CoreJob, hosts: Sequence[int], settling: frozenset[int]
+) -> bool:
+    """Whether a job could start on its hosts, at the latest when later ones there have settled."""
+    cleared = cluster.cleared(settling, job)
+    return (
+        cleared is None
+        or (job.foreground and cleared.takes(FG, hosts))
+        or (job.background and cluster.takes(BG, hosts))
+    )
 
 
 def _closes_under(cluster: Cluster, passing: set[int]) -> bool:

@@ -173,7 +173,7 @@ def connect(options, name: str) -> coordination.CoordinationDriver:
     try:
         made.start()
     except ToozError as error:
-        if isinstance(error.__cause__, OSError):
+        if isinstance(error.__cause__, OSError) and error.__cause__.filename:
             raise _unusable(error.__cause__) from error
         raise
     except Exception as error:  # not all drivers translate their libraries' errors

@@ -164,7 +164,7 @@ function expected({code, text, parameters, by_number: number}) {
   if (code !== STARTS_AFTER) return text;
   const {wait, smaller} = parameters;
   const other = (number ?? null) === null ? "a job of another project" : `job ${number}`;
-  return `expected in ${wait}, when ${other} leaves${smaller ? `; with ${smaller} processes it would start now` : ""}`;
+  return `expected in ${wait}, when ${other} leaves${smaller ? `; with ${smaller === 1 ? "1 process" : `${smaller} processes`} it would start now` : ""}`;
 }
 
 function startOf(job) {

@@ -10,6 +10,7 @@ from nova_twotier.core.actions import FG, Action
 from nova_twotier.core.cluster import Cluster, Run
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.policy import Policy
+from nova_twotier.core.policies.preemption import lacks
 from nova_twotier.core.policies.scheduling_pass import Pass
 from nova_twotier.core.queue import Queue
 from nova_twotier.core.reasons import Reason
@@ -84,28 +85,30 @@ class Guaranteeing(Policy):
                 break
             step.start(head)
         # 2. The others take the remaining slots (lines 3-9 with i > 1).
-        if queue and self._awaits(snapshot, head):
-            return step.actions()
         if len(queue) > 1 and queue.has_fitting(cluster.idle[FG]):
+            keeps = self._awaits(snapshot, head)
             for job in list(self.candidates(queue)):
-                if job.number != head.number and cluster.fits(job, FG):
+                if job.number == head.number or (keeps and not step.ran(job)):
+                    continue
+                if cluster.fits(job, FG):
                     step.backfill(job)
         return step.actions()
 
     def _awaits(self, snapshot: Snapshot, head: Job) -> bool:
-        """Whether there would be enough slots for the head if others were not settling."""
-        cluster, settling = snapshot.cluster, snapshot.settling_slots
-        if settling is None:
-            return False
-        passed = sum([run.job.size for run in self.passed(cluster, head)])
-        return head.size <= cluster.idle[FG] + passed + settling(head.order)
+        """Whether the head would fit if later jobs were not settling."""
+        cleared = snapshot.cluster.cleared(snapshot.settling, head)
+        return cleared is not None and cleared.fits(head, FG)
 
     def reasons(self, snapshot: Snapshot) -> Callable[[Job], Reason]:
-        return partial(self._reason, snapshot.cluster, snapshot.queue.allowed(FG).head)
+        head = snapshot.queue.allowed(FG).head
+        keeps = head is not None and self._awaits(snapshot, head)
+        return partial(self._reason, snapshot.cluster, head, keeps)
 
-    def _reason(self, cluster: Cluster, head: Job | None, job: Job) -> Reason:
+    def _reason(self, cluster: Cluster, head: Job | None, keeps: bool, job: Job) -> Reason:
         if not job.foreground:
             return self.background_only()
+        if keeps and head is not None and job.number != head.number and cluster.fits(job, FG):
+            return lacks(job.size, cluster.idle[FG], 0, first=head.number)
         need = cluster.need(job)
         if head is None or job.number != head.number:
             return need

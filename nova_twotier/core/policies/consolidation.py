@@ -120,14 +120,14 @@ class Consolidation(Policy):
     def reasons(self, snapshot: Snapshot) -> Callable[[Job], Reason]:
         cluster = snapshot.cluster
         held = Holders(by_places(cluster.evictable(), cluster.straddling(FG)))
-        return partial(self._reason, snapshot, held, kept_for(snapshot, held))
+        return partial(self._reason, snapshot, held, kept_for(snapshot, held, self.only_head))
 
     def _reason(self, snapshot: Snapshot, held: Holders, keeper: Job | None, job: Job) -> Reason:
         idle, tier = snapshot.cluster.idle, FG if job.foreground else BG
-        first = None
-        if keeper is not None and keeper.order < job.order and job.size <= idle[FG]:
+        first, fits = None, job.size <= idle[tier]
+        if fits and keeper is not None and keeper.order < job.order:
             first = keeper.number
-        elif job.mbps and job.size <= idle[tier]:
+        if fits and job.mbps and not (first and snapshot.cluster.fits(job, tier)):
             return snapshot.cluster.need(job, tier)
         if tier is BG:
             return lacks_background(job.size, idle[BG])

@@ -29,7 +29,7 @@ class EmbeddingPass(TwoTierPass):
         #: The runs that lost the foreground in this pass, and have no slots.
         self._losing: dict[int, Run] = {}
         self._away = snapshot.away
-        self._settling = snapshot.settling_slots
+        self._settling = snapshot.settling
 
     def place(self, job: Job, tier: Tier, promised: Mapping[int, int] = NOTHING) -> None:
         if job.mbps:
@@ -72,17 +72,24 @@ class EmbeddingPass(TwoTierPass):
             if not self._fits(self.cluster, job):
                 victims = self._victims(job, FG) if job.order < away else []
                 if not victims:
-                    return not (job.order < away and self._awaits(job))
+                    if not (job.order < away and self._awaits(job)):
+                        return True
+                    self._spare()
+                    return False
                 self._line_up(victims, turns)
             self._enter(job)
         return True
 
     def _awaits(self, job: Job) -> bool:
-        """Whether there would be enough slots for a job if others were not settling."""
-        if self._settling is None:
-            return False
-        later = sum([run.job.size for run in self.cluster.evictable(job.order)])
-        return job.size <= self.cluster.idle[FG] + later + self._settling(job.order)
+        """Whether a job would have room if later ones were not settling."""
+        cleared = self.cluster.cleared(self._settling, job)
+        return cleared is not None and self._fits(cleared, job)
+
+    def _spare(self) -> None:
+        """Let jobs that lost their slots and still fit keep them: they can be evicted later."""
+        for run in sorted(self._losing.values(), key=_arrival):
+            if self._stays(self.cluster, run):
+                self._enter(run.job)
 
     def _backfill(self, jobs: list[Job]) -> None:
         """Move those of the jobs into the foreground that fit without evicting anyone."""
@@ -105,6 +112,7 @@ class EmbeddingPass(TwoTierPass):
                 victims = self._victims(job, FG)
                 if not victims:
                     if self._awaits(job):
+                        self._spare()
                         return
                     refused.append(job)
                     continue
@@ -244,6 +252,10 @@ class EmbeddingPass(TwoTierPass):
             job = holders[-1].job
             self.remove(job, by=(newest or takers)[-1].job)
             self._give_way(job)
+
+
+def _arrival(run: Run) -> Order:
+    return run.job.order
 
 
 def _asks_no_less(job: Job, other: Job) -> bool:

@@ -59,7 +59,7 @@ class Migrating(Policy):
     def reasons(self, snapshot: Snapshot) -> Callable[[Job], Reason]:
         cluster = snapshot.cluster
         held = Holders(by_places(cluster.evictable(), cluster.straddling(FG)))
-        return partial(self._reason, snapshot, held, kept_for(snapshot, held))
+        return partial(self._reason, snapshot, held, kept_for(snapshot, held, self.only_head))
 
     def _reason(self, snapshot: Snapshot, held: Holders, keeper: Job | None, job: Job) -> Reason:
         if not job.foreground:

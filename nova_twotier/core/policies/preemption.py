@@ -99,7 +99,7 @@ def select(
 
 
 def spare(evicted: dict[int, tuple[Job, Job]], idle: int) -> None:
-    """Let evicted jobs that fit the idle slots keep them: these may be evicted at any time."""
+    """Let evicted jobs that fit the idle slots keep them: they can still be evicted later."""
     for victim in sorted((victim for victim, _by in evicted.values()), key=_order):
         if victim.size <= idle:
             idle -= victim.size
@@ -282,14 +282,20 @@ def spared(collected: list[Job], surplus: int) -> list[Job]:
     return collected[count:]
 
 
-def kept_for(snapshot: Snapshot, held: Holders) -> Job | None:
-    """The job for which idle foreground slots are kept, see `Snapshot.settling_slots`."""
+def kept_for(snapshot: Snapshot, held: Holders, only_head: bool) -> Job | None:
+    """The job for which idle foreground slots are kept, see `Snapshot.settling_slots`.
+
+    :param only_head: whether it can only be the first that does not fit them.
+    """
     settling, idle = snapshot.settling_slots, snapshot.cluster.idle[FG]
     if settling is None:
         return None
     candidates = [*snapshot.queue.allowed(FG), *snapshot.cluster.promotable]
-    for job in sorted(candidates, key=_order):
-        if idle < job.size <= idle + held.later(job) + settling(job.order):
+    larger = sorted([job for job in candidates if job.size > idle], key=_order)
+    if only_head:
+        larger = [job for job in larger[:1] if job.order < snapshot.away]
+    for job in larger:
+        if job.size <= idle + held.later(job) + settling(job.order):
             return job
     return None
 

@@ -25,7 +25,7 @@ class Profile:
                 self.free.append(self.free[-1])
             self.free[-1] += size
         #: Slots that are not held for jobs whose start depends on runs without a known end.
-        self._left = self.free[-1] + cluster.endless()
+        self._left = self._most = self.free[-1] + cluster.endless()
 
     def earliest(self, size: int, duration: float) -> float:
         """The earliest time from which `size` slots are free for `duration` seconds."""
@@ -47,8 +47,11 @@ class Profile:
     def hold(self, size: int) -> None:
         """Reserve slots, some time, for a job that waits for runs without a known end.
 
-        As with the head of EASY, others may use the slots that it leaves over.
+        As with the head of EASY, others may use the slots that it leaves over; and all of them, if
+        all together are too few for it.
         """
+        if size > self._most:
+            return
         self._left = max(0, self._left - size)
         self.free = [min(free, self._left) for free in self.free]
 

@@ -46,6 +46,10 @@ class Pass:
         self._killed.add(job.number)
         self.queue.add(job)
 
+    def ran(self, job: Job) -> bool:
+        """Whether a job ran before this pass, and was removed in it."""
+        return self._before.get(job.number) is not None
+
     def stays(self, before: Run, now: Run) -> bool:
         """Whether a job that was removed and started in the same tier has never left its hosts."""
         return before.hosts == now.hosts

@@ -13,8 +13,8 @@ class Shadow:
 
     A job that overran its estimate is expected to end at any moment, one without an estimate never;
     then other jobs may only use the slots that the head leaves over. Slots that do not become idle
-    when a job ends are not counted: those on hosts that take no new VMs, and of servers that are no
-    job's.
+    when a job ends are not counted: those on hosts that take no new VMs, and those held by servers
+    that belong to no job. A head for which all others together are too few holds up nobody.
     """
 
     def __init__(self, cluster: Cluster, head: Job, now: float):
@@ -27,14 +27,18 @@ class Shadow:
             if extra >= 0:
                 # All that end at this instant count, and so do those that overran their estimates.
                 at = max(until, now)
-        if extra < 0:
-            extra = max(0, extra + cluster.endless())
+        known = at < math.inf
+        if not known:
+            extra += cluster.endless()
+        never = extra < 0
+        if never:
+            extra = cluster.idle[FG]
         #: The instant in seconds; infinite if it depends on jobs without an estimate.
         self.at = at
         #: Slots that are free at that instant in addition to those of the head.
         self.extra = extra
         #: When others that need more than that have to end; if it is not known, none may start.
-        self._end = at if at < math.inf else -math.inf
+        self._end = at if known or never else -math.inf
 
     def next(self, queue: Queue, after: Job, slots: int) -> Job | None:
         """The earliest job after another that `admits` admits; the search is by indexes."""

@@ -309,6 +309,21 @@ class TestShadow(testtools.TestCase):
         self.assertIsNone(found.next(Queue([job(2, 4), job(3, estimate=0.0)]), job(2, 4), 1))
 
 
+class TestTooLargeForNow(testtools.TestCase):
+    def test_it_holds_up_nobody(self):
+        """Nothing that ends makes room for the head: servers of no job have what it lacks."""
+        for name in ("easy", "easy-sjf", "easy-saf", "conservative"):
+            for until in (50.0, math.inf):
+                on = cluster(10, tiers=1)
+                servers = job(UNMANAGED[FG], 4)
+                on.adopt(Run(servers, FG, (0,) * 4, pinned=True))
+                on.adopt(Run(job(1, 2), FG, (0, 0), until=until))
+                waiting = [job(2, 8, estimate=10.0), job(3, estimate=5.0), job(4)]
+                actions = policies.get(name).schedule(Snapshot(on, waiting), Event.ARRIVAL, 0.0)
+                started = sorted(each.job.number for each in actions)
+                self.assertEqual([3, 4], started, (name, until))
+
+
 class TestWalltimes(testtools.TestCase):
     """A walltime is enforced: a job is expected to run no longer."""
 

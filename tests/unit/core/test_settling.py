@@ -109,3 +109,39 @@ class TestSettling(testtools.TestCase):
         for name in PREEMPTING:
             started, _reason = self.asked(name, [job(4, 4), job(5)], Event.FOREGROUND)
             self.assertEqual([5], started, name)
+
+    def test_slots_of_hosts_that_take_no_new_vms_do_not_count(self):
+        for name in PREEMPTING:
+            policy = policies.get(name)
+            on = Hosts([Host("a", 1, policy.tiers), Host("b", 3, policy.tiers, enabled=False)])
+            on.adopt(Run(job(3, 3), FG, (1, 1, 1), pinned=True))
+            snapshot = Snapshot(on, [job(2, 4), job(4)], settling=frozenset({3}))
+            [start] = policy.schedule(snapshot, Event.FOREGROUND, 0.0)
+            self.assertEqual((4, FG), (start.job.number, start.tier), name)
+
+    def test_nor_is_anything_kept_for_a_job_that_lacks_bandwidth(self):
+        """It has slots enough, but an earlier job has the link of one of them."""
+        for name in PREEMPTING:
+            policy = policies.get(name)
+            if not policy.embeds:
+                continue
+            on = Linked([Host(each, 2, policy.tiers) for each in "abcd"], STAR, tiers=policy.tiers)
+            on.adopt(Run(job(1, 4, cpu=0.99, mbps=900), FG, (0, 1, 2, 3), pinned=True))
+            waiting = [job(2, 4, cpu=0.99, mbps=900), job(3, cpu=0.99)]
+            snapshot = Snapshot(on, waiting, settling=frozenset({1}))
+            started = [each.job.number for each in policy.schedule(snapshot, EVENTS[-1], 0.0)]
+            self.assertEqual([3], started, name)
+
+    def test_jobs_that_need_not_leave_stay(self):
+        """The first waiting job needs the slot of one of them; the second one waits for 30."""
+        for name in PREEMPTING:
+            policy = policies.get(name)
+            on = Hosts([Host("a", 5, policy.tiers)])
+            for number in (10, 11, 12):
+                on.adopt(Run(job(number, cpu=0.99), FG, (0,)))
+            on.adopt(Run(job(30, 2, cpu=0.99), FG, (0, 0), pinned=True))
+            waiting = [job(1, 1, cpu=0.99), job(2, 4, cpu=0.99)]
+            snapshot = Snapshot(on, waiting, settling=frozenset({30}))
+            actions = policy.schedule(snapshot, EVENTS[-1], 0.0)
+            self.assertIn(1, [each.job.number for each in actions if isinstance(each, Start)], name)
+            self.assertEqual(0, on.idle[FG], name)

@@ -57,6 +57,12 @@ class TestAntiThrash(DecisionCase):
         found = self.ask(decisions, jobs, busy, now=1000.0, levels=1)
         self.assertEqual([(ActionKind.START, 3)], found)
 
+    def test_nor_until_the_next_attempt_after_one_that_failed(self):
+        self.late.not_before = 1300.0
+        jobs = [self.first, self.late, waiting(number=3, size=1)]
+        found = self.ask(self.decisions("ambf"), jobs, self.gang, levels=1)
+        self.assertEqual([(ActionKind.START, 3)], found)
+
     def test_nor_soon_after_a_swap(self):
         self.late.swapped_at = 995.0
         decisions = self.decisions(swap_hysteresis=10.0)
