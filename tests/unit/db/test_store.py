@@ -255,8 +255,8 @@ class TestOpening(testtools.TestCase):
         self.assertIn("cannot be opened", self.refused("nosuch+driver://127.0.0.1/twotier"))
 
     def test_a_driver_that_is_not_installed(self):
-        self.useFixture(fixtures.MonkeyPatch("sys.modules", {**sys.modules, "pymysql": None}))
-        told = self.refused("mysql+pymysql://127.0.0.1/twotier")
+        with mock.patch.dict(sys.modules, {"pymysql": None}):
+            told = self.refused("mysql+pymysql://127.0.0.1/twotier")
         self.assertTrue(told.endswith(": pip install PyMySQL"), told)
 
     def test_a_file_of_somebody_else(self):
