@@ -15,7 +15,7 @@ from nova_twotier.core.cluster import Host
 from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.nodes import Nodes
 from nova_twotier.core.progress import Draw, Processes, Progress
-from nova_twotier.sim import simulation
+from nova_twotier.sim import machine, simulation
 from nova_twotier.sim.many_nodes import ManyNodes
 from nova_twotier.sim.simulation import simulate
 from tests.unit.sim.run_builders import (
@@ -508,7 +508,7 @@ class TestBothWays(testtools.TestCase):
         scenario = data.draw(
             scenarios([name for name in TWO_TIER if name != "ktier-cmbf"], slots=1, tiers=2)
         )
-        with mock.patch.object(simulation, "MANY", 1 if many else math.inf):
+        with mock.patch.object(machine, "MANY", 1 if many else math.inf):
             fast = simulate(workload, scenario, record=True)
         with mock.patch.object(simulation, "make_cluster", plain_cluster):
             plain = simulate(workload, scenario, record=True)
