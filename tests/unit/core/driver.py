@@ -96,7 +96,7 @@ class Driver:
         self.cluster = left.cluster
         self.check_state()
         self.check_starts(actions, waited)
-        self.check_reasons()
+        self.check_reasons(event)
         self.clock += 10
         return actions
 
@@ -250,8 +250,11 @@ class Driver:
                 for host in action.hosts:
                     self.case.assertEqual(0, self.cluster.overfull(host), "started when closed")
 
-    def check_reasons(self):
+    def check_reasons(self, event):
         """What the reasons say of the job and the cluster is so, and nothing is left out."""
+        # JSS 2015 looks at the foreground when that changes: not when the first in line, of which
+        # the others in line wait for their turn, ends in the background.
+        as_before = isinstance(self.policy, Tentative) and event is Event.BACKGROUND
         reason_of = self.policy.reasons(Snapshot(self.cluster, self.waiting))
         idle, numbers = self.cluster.idle, {job.number for job in self.not_in_foreground()}
         for job in self.waiting:
@@ -264,7 +267,8 @@ class Driver:
             for name in facts.keys() & said:
                 self.case.assertEqual(facts[name], said[name], reason)
             if reason.code is waits.SLOTS:
-                self.case.assertGreater(job.size, idle[FG], reason)
+                if not as_before:
+                    self.case.assertGreater(job.size, idle[FG], reason)
                 self.case.assertEqual(facts.get("later", 0), said.get("later", 0))
             if reason.by is not None:
                 self.case.assertIn(reason.by, numbers - {job.number})
