@@ -301,6 +301,20 @@ class TestSuspended(DecisionCase):
         look = self.poll(servers(one, hosts=("a",)), servers(two, hosts=("b",)))
         self.assertEqual([], self.ask(self.decisions(), [self.away, one, two], look))
 
+    def test_it_keeps_idle_slots_only_on_its_host(self):
+        """It would fit without the later job on `b`, which was just started, but not on `a`."""
+        away = waiting(number=2, size=2, saved=True)
+        first, late = job(number=1, size=2), job(number=3, size=1, run_since=990.0)
+        for host, decided in (("a", [(ActionKind.START, 4)]), ("b", [])):
+            gang = servers(away, "SUSPENDED", hosts=(host,))
+            others = servers(first), servers(late, hosts=("b",))
+            look = seen(gang, *others, where=hosts("ab", 2, tiers=1))
+            for server in gang:
+                look.claims.pop(server.id)
+            jobs = [first, away, late, waiting(number=4, size=1)]
+            decisions = self.decisions("ambf", min_run_time=30.0)
+            self.assertEqual(decided, self.ask(decisions, jobs, look), host)
+
     def test_its_host_has_left(self):
         look = seen(servers(self.away, "SUSPENDED", hosts=("z",)), where=hosts("ab", slots=1))
         self.assertEqual([], self.ask(self.decisions(), [self.away], look))
