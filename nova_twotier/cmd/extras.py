@@ -6,7 +6,7 @@ from functools import partial
 
 
 def missing(error: ModuleNotFoundError, extra: str) -> str:
-    """What to install, for a message that begins with who needs it.
+    """The end of an error message: which library is missing, and what to install.
 
     :raises ModuleNotFoundError: if the module is one of ours, which no extra brings.
     """

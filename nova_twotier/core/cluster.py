@@ -147,7 +147,7 @@ class Cluster:
         return self._ends
 
     def endless(self) -> int:
-        """Slots that become idle once the foreground jobs without a known end have ended, too."""
+        """Slots that become idle when the foreground jobs without a known end have ended."""
         return sum([run.job.size for run in self._without_end()])
 
     def _without_end(self) -> list[Run]:
@@ -173,8 +173,10 @@ class Cluster:
         return [run for run in later if run.pinned and run.job.number in numbers]
 
     def cleared(self, numbers: Container[int], job: Job) -> "Cluster | None":
-        """A copy without the later jobs that a job may evict, now or when they are not `settling`
-        any more; None if none of them is."""
+        """A copy without the later jobs that a job may evict now, or once they are not `settling`.
+
+        :returns: None if no later job is settling.
+        """
         settling = self.settling(numbers, job.order)
         if not settling:
             return None

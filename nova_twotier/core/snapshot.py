@@ -61,8 +61,9 @@ class Snapshot:
 
     @property
     def settling_slots(self) -> Callable[[Order], int] | None:
-        """How many more slots a job at a given position could take if nothing were `settling`; None
-        if nothing is.
+        """Counts the slots that a job at a given position could take besides, were none `settling`.
+
+        None if nothing is settling.
 
         A job for which these are enough keeps the idle slots until it may have them: otherwise each
         job that took them out of turn would be settling in its place, and it might never start.

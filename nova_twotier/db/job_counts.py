@@ -54,7 +54,7 @@ def not_over(
 
 
 def not_by_index(column: InstrumentedAttribute[str]) -> ColumnElement[str]:
-    """The column as an expression, which databases compare without the index on it.
+    """An expression that equals the column, and keeps databases from using the index on it.
 
     Use it where so many jobs have the value that another index is better.
     """

@@ -72,9 +72,9 @@ class Submission(Base):
 
 
 class Project(Base):
-    """A project that has submitted something: submissions count its jobs one at a time.
+    """A project's row, which serialises its submissions, so that its quotas hold.
 
-    Each changes this row first (see `submissions.begin`).
+    Each submission updates it before it counts the project's jobs (see `submissions.begin`).
     """
 
     __tablename__ = "project"

@@ -110,7 +110,7 @@ class Awaited:
         self._known |= gated
 
     def keep(self, rows: Iterable[Row]) -> bool:
-        """Add to `kept` what of these jobs and their arrays is awaited; whether any was."""
+        """Add those of these jobs and arrays that others wait for to `kept`; True if any was."""
         found = self._numbers.intersection(chain.from_iterable(rows))
         self.kept |= found
         return bool(found)

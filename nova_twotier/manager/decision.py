@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core import actions as decided
-from nova_twotier.core.actions import BG, FG, Tier
+from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import Cluster, OutOfSlots
 from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job as CoreJob
@@ -31,6 +31,7 @@ from nova_twotier.manager import (
     preemption,
     priorities,
     relocations,
+    settling,
     vacating,
 )
 from nova_twotier.manager.boots import BootLimit
@@ -43,12 +44,11 @@ from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Jobs
 from nova_twotier.manager.reasons import Reasons
 from nova_twotier.manager.releases import Releases
+from nova_twotier.manager.settling import RECHECK
 from nova_twotier.manager.windows import Windows
 
 #: Why a suspended job waits although slots are free.
 ELSEWHERE = waits.SUSPENDED_HOSTS()
-#: Seconds until the manager checks again whether Nova is done with the servers of a job.
-RECHECK = 5.0
 
 
 class Decisions:
@@ -188,7 +188,8 @@ class Decisions:
             self._reasons.tell(queue)
             return []
         restarting = {a.number for a in opened if a.kind == ActionKind.POWER_ON}
-        settled = self._settled(running, restarting, seen, now)
+        pinned = {job.number for job in running if self._network.pins(job)} | restarting
+        settled = settling.settled(running, pinned, seen, self._options, now)
         # What is being undone takes no more slots than it has.
         placing = {n: action for n, action in starting.items() if not action.progress.undoing}
         plans = {number: action.planned(StartPlan) for number, action in placing.items()}
@@ -215,8 +216,8 @@ class Decisions:
         fixed = {number: seen.suspended_on(saved[number]) for number in saved.keys() & queue.keys()}
         windows = Windows(self._options, jobs, seen, now)
         away = order.earliest_coming(opened, jobs, now)
-        settling = self._settling(settled, placing.values(), jobs, seen, now)
-        found, aside = self._ask(cluster, queue, fixed, windows, away, settling, now)
+        recent = settling.recent(settled, placing.values(), jobs, seen, now)
+        found, aside = self._ask(cluster, queue, fixed, windows, away, recent, now)
         decision, after = found.actions, found.after
         # Late actions are not waited for: the owner of a job can draw them out at will.
         passing = {
@@ -312,52 +313,6 @@ class Decisions:
                 return True
         return False
 
-    def _settled(
-        self, running: Iterable[Job], restarting: set[int], seen: Observation, now: float
-    ) -> dict[int, float]:
-        """Jobs that may not be moved or preempted for now, by number, and until when.
-
-        Nothing is decided about a job while Nova is busy with its servers, or after something was
-        refused.
-
-        :param restarting: numbers of those whose servers are being started again.
-        """
-        run_time, hysteresis = self._options.min_run_time, self._options.swap_hysteresis
-        settled = {}
-        for job in running:
-            end = job.not_before
-            if run_time:
-                end = max(end, _later(job.run_since, run_time))
-            if hysteresis:
-                end = max(end, _later(job.swapped_at, hysteresis))
-            if seen.busy(job):
-                end = max(end, now + RECHECK)
-            if job.number in restarting or self._network.pins(job):
-                end = math.inf
-            if end > now:
-                settled[job.number] = end
-        return settled
-
-    @staticmethod
-    def _settling(
-        settled: Mapping[int, float],
-        placing: Iterable[Action],
-        jobs: Jobs,
-        seen: Observation,
-        now: float,
-    ) -> frozenset[int]:
-        """Those of the settled jobs, and of the starting ones, whose slots earlier jobs wait for.
-
-        Jobs whose owners could prolong that wait are left out.
-        """
-        starting = {action.number for action in placing if not order.is_late(action, now)}
-        recent = {
-            number
-            for number, end in settled.items()
-            if end < math.inf and jobs[number].not_before <= now and not seen.busy(jobs[number])
-        }
-        return frozenset(recent | starting)
-
     def _ask(
         self,
         cluster: Cluster,
@@ -365,7 +320,7 @@ class Decisions:
         fixed: Mapping[int, tuple[int, ...] | None],
         windows: Windows,
         away: Order,
-        settling: frozenset[int],
+        recent: frozenset[int],
         now: float,
     ) -> tuple[Decision, set[int]]:
         """The policy's decision, and the numbers of the jobs that it was not shown.
@@ -375,7 +330,8 @@ class Decisions:
 
         :param cluster: may be used up.
         :param fixed: the hosts on which each saved job has to resume; None: it may start on any.
-        :param away: as of `Snapshot`, like `settling`.
+        :param away: as of `Snapshot`.
+        :param recent: as `settling` of `Snapshot`.
         """
         bound = {number: hosts for number, hosts in fixed.items() if hosts is not None}
         aside = {
@@ -383,19 +339,19 @@ class Decisions:
             for number, hosts in bound.items()
             if not (hosts and windows.in_time(number, hosts))
         }
-        if settling:
+        if recent:
             # They would keep idle slots, and could not have them.
             aside |= {
                 number
                 for number, hosts in bound.items()
                 if number not in aside
-                and not _may_resume(cluster, self._cores[number], hosts, settling)
+                and not settling.may_resume(cluster, self._cores[number], hosts, recent)
             }
         while True:
             # To see who is stuck, it is needed as it was.
             played_on = cluster.copy() if bound else cluster
             since = self.events.decided_at
-            shown = Snapshot(played_on, self._queue.copy(), since, away, settling)
+            shown = Snapshot(played_on, self._queue.copy(), since, away, recent)
             for number in aside:
                 shown.queue.remove(self._cores[number])
             pending = self.events.pending
@@ -471,10 +427,6 @@ def _wait(job: Job, reason: Reason) -> None:
     job.reason = reason
 
 
-def _later(at: float | None, pause: float) -> float:
-    return -math.inf if at is None else at + pause
-
-
 def _stuck(
     decision: Iterable[decided.Action], cluster: Cluster, fixed: dict[int, tuple[int, ...]]
 ) -> set[int]:
@@ -499,18 +451,6 @@ def _stuck(
         except OutOfSlots:
             stuck.add(start.job.number)
     return stuck
-
-
-def _may_resume(
-    cluster: Cluster, job: CoreJob, hosts: Sequence[int], settling: frozenset[int]
-) -> bool:
-    """Whether a job could start on its hosts, at the latest when later ones there have settled."""
-    cleared = cluster.cleared(settling, job)
-    return (
-        cleared is None
-        or (job.foreground and cleared.takes(FG, hosts))
-        or (job.background and cluster.takes(BG, hosts))
-    )
 
 
 def _closes_under(cluster: Cluster, passing: set[int]) -> bool:

@@ -189,7 +189,7 @@ def _acquired(lock: locking.Lock) -> bool:
 
 
 def _unusable(error: OSError) -> ToozError:
-    """An error that names the file, which tooz's own does not."""
+    """The error to raise instead of tooz's own, which does not name the file."""
     return ToozError(f"the coordination files cannot be used: {error}")
 
 

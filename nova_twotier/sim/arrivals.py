@@ -1,4 +1,4 @@
-"""The jobs of a workload as they arrive, with what a scenario adds to them."""
+"""Turns the jobs of a workload into arrivals: draws their CPU utilisation, bandwidth and class."""
 
 import itertools
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def executions(jobs: list[Submission], scenario: Scenario) -> Iterator[Execution
 
 
 def _estimates(jobs: list[Submission], scenario: Scenario) -> Iterator[float | None]:
-    """The estimate that comes with each job."""
+    """The run time that each job tells the policy when it arrives."""
     if estimates.is_missing(scenario.estimates):
         return itertools.repeat(None, len(jobs))
     exact = scenario.estimates == estimates.EXACT

@@ -1,4 +1,4 @@
-"""The simplest cluster on which a scenario can run, and what advances the jobs there."""
+"""Makes the cluster of a run, the simplest that will do, and what advances the jobs on it."""
 
 import math
 import random

@@ -81,7 +81,7 @@ class EmbeddingPass(TwoTierPass):
         return True
 
     def _awaits(self, job: Job) -> bool:
-        """Whether a job would have room if later ones were not settling."""
+        """Whether a job only waits until later ones may be evicted, see `Snapshot.settling`."""
         cleared = self.cluster.cleared(self._settling, job)
         return cleared is not None and self._fits(cleared, job)
 

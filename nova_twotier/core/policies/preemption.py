@@ -283,7 +283,9 @@ def spared(collected: list[Job], surplus: int) -> list[Job]:
 
 
 def kept_for(snapshot: Snapshot, held: Holders, only_head: bool) -> Job | None:
-    """The job for which idle foreground slots are kept, see `Snapshot.settling_slots`.
+    """The waiting job for which idle foreground slots are kept free; None if there is none.
+
+    It waits until later jobs may be evicted: see `Snapshot.settling_slots`.
 
     :param only_head: whether it can only be the first that does not fit them.
     """
