@@ -175,13 +175,16 @@ class Cluster:
     def cleared(self, numbers: Container[int], job: Job) -> "Cluster | None":
         """A copy without the later jobs that a job may evict now, or once they are not `settling`.
 
-        :returns: None if no later job is settling.
+        :returns: None if no later job is settling, or if it would have too few slots even then.
         """
         settling = self.settling(numbers, job.order)
         if not settling:
             return None
+        leaving = [*self.evictable(job.order), *settling]
+        if job.size > self.idle[FG] + sum([run.job.size for run in leaving]):
+            return None
         trial = self.copy()
-        for run in (*self.evictable(job.order), *settling):
+        for run in leaving:
             trial.remove(run.job)
         return trial
 
