@@ -10,11 +10,13 @@ from nova_twotier.core.nodes import Counted, Nodes
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.policies.bandwidth import Guaranteeing
 from nova_twotier.sim import network, rivals
+from nova_twotier.sim.many_hosts import ManyHosts
 from nova_twotier.sim.many_nodes import MANY, ManyNodes
 from nova_twotier.sim.recorder import Recorder
 from nova_twotier.sim.running_jobs import RunningJobs
 from nova_twotier.sim.scenario import InvalidScenario, Scenario
 from nova_twotier.sim.shared import Shared, SharedNodes
+from nova_twotier.sim.shared_many_hosts import SharedManyHosts
 from nova_twotier.sim.shared_many_nodes import SharedManyNodes
 
 
@@ -36,6 +38,8 @@ def make_cluster(
         kind = ManyNodes if nodes >= MANY else Nodes
         return kind(nodes, scenario.threshold, unknown)
     hosts = math.ceil(nodes / scenario.slots)
+    if nodes >= MANY and policy.tiers > 1:
+        return ManyHosts(hosts, scenario.slots, tiers, scenario.threshold, unknown)
     return Hosts(
         [Host(f"host{index}", scenario.slots, tiers) for index in range(hosts)],
         scenario.threshold,
@@ -76,6 +80,8 @@ def make_running(
     cost, model = scenario.migration_cost, scenario.model()
     if isinstance(cluster, ManyNodes):
         return SharedManyNodes(cost, cluster, model, rng, recorder)
+    if isinstance(cluster, ManyHosts):
+        return SharedManyHosts(cost, cluster, model, rng, recorder)
     if isinstance(cluster, Nodes):
         return SharedNodes(cost, cluster, model, rng, recorder)
     return Shared(cost, cluster, model, rng, recorder)

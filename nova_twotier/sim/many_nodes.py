@@ -86,10 +86,10 @@ class ManyNodes(Cluster):
         return self._overdue.isdisjoint(run.hosts)
 
     def takes(self, tier: Tier, hosts: Sequence[int]) -> bool:
-        return not self._taken[tier][_places(hosts)].any() and len(set(hosts)) == len(hosts)
+        return not self._taken[tier][places_of(hosts)].any() and len(set(hosts)) == len(hosts)
 
     def keep(self, tier: Tier, hosts: Sequence[int], promised: dict[int, int]) -> list[bool]:
-        staying = (~self._taken[tier][_places(hosts)]).tolist()
+        staying = (~self._taken[tier][places_of(hosts)]).tolist()
         if promised:
             staying = [
                 stays and not promised.get(host) for host, stays in zip(hosts, staying, strict=True)
@@ -112,7 +112,7 @@ class ManyNodes(Cluster):
         if self.rng:
             others = numpy.flatnonzero(heat < numpy.inf).tolist()
             return best + self.rng.sample(_besides(kept, others), missing)
-        return best + _besides(kept, _coolest(heat, missing + len(kept)))[:missing]
+        return best + _besides(kept, coolest(heat, missing + len(kept)))[:missing]
 
     def _first_vacant(self, count: int) -> list[int]:
         """The first `count` nodes with nothing on them; all if there are fewer."""
@@ -127,7 +127,7 @@ class ManyNodes(Cluster):
 
     def _occupy(self, run: Run) -> None:
         job, tier, hosts, _pinned, _until = run
-        places = self.places[job.number] = _places(hosts)
+        places = self.places[job.number] = places_of(hosts)
         cpu = self.cpu[job.number] = numpy.array(job.cpu)
         self.used[tier][places] = True
         self.jobs[tier][places] = job.number
@@ -170,11 +170,11 @@ class ManyNodes(Cluster):
             self.idle[FG] += -len(places) if self.used[FG][places[0]] else len(places)
 
 
-def _places(hosts: Sequence[int]) -> Places:
+def places_of(hosts: Sequence[int]) -> Places:
     return numpy.fromiter(hosts, numpy.int64, len(hosts))
 
 
-def _coolest(heat: Cpu, count: int) -> list[int]:
+def coolest(heat: Cpu, count: int) -> list[int]:
     """The `count` nodes of least heat, equal ones by number; all of finite heat if fewer."""
     # Among twice as many, going by a sample, these are most often found.
     nodes = _up_to(heat, heat[::_STEP], 2 * count // _STEP + _STEP)

@@ -1,21 +1,19 @@
 """Running jobs on a cluster of `ManyNodes`; their rates are those of `shared.SharedNodes`."""
 
 import random
-from collections.abc import Iterable
 
 import numpy
-from numpy.typing import NDArray
 
 from nova_twotier.core.actions import BG, FG, Tier
-from nova_twotier.core.progress import Draw, Processes, Progress
+from nova_twotier.core.progress import Progress
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.many_nodes import Cpu, ManyNodes, Places
+from nova_twotier.sim.rates_at_once import RatesAtOnce, any_of, joined
 from nova_twotier.sim.recorder import Recorder
-from nova_twotier.sim.shared import Modelled
 
 
-class SharedManyNodes(Modelled):
-    """The jobs whose neighbours changed get their new rates all at once."""
+class SharedManyNodes(RatesAtOnce):
+    """As `shared.SharedNodes`, of so many nodes that arrays pay."""
 
     def __init__(
         self,
@@ -27,11 +25,6 @@ class SharedManyNodes(Modelled):
     ):
         super().__init__(cost, model, rng, recorder)
         self._nodes = nodes
-        #: Whether a background job's rate follows from what its most hindered process finds.
-        self._by_least = model.processes is Processes.SLOWEST and model.draw in (
-            Draw.MEAN,
-            Draw.JOB,
-        )
         #: What the foreground leaves of each node's CPU, at least the model's floor.
         self._idle = numpy.ones(len(nodes.hosts))
         #: Nodes and utilisations of the processes of each running job, by its number.
@@ -70,13 +63,11 @@ class SharedManyNodes(Modelled):
 
     def settle(self, now: float) -> None:
         if jobs := self._take_changed(FG):
-            disturbed = self.model.disturbed
-            for job, shared in zip(jobs, self._shares(jobs, BG), strict=True):
-                # Often, nothing has changed.
-                if job.rate != (disturbed if shared else 1.0):
-                    self._adjust(job, shared, (), now)
+            self._settle_foreground(jobs, self._shares(jobs, BG), now)
         if jobs := self._take_changed(BG):
-            self._settle_background(jobs, now)
+            idle = self._idle[joined(self._places, jobs)]
+            cpu = joined(self._cpu, jobs)
+            self._settle_background(jobs, self._shares(jobs, FG), idle, cpu, now)
 
     def _take_changed(self, tier: Tier) -> list[Execution]:
         running, numbers = self.jobs, self._changed[tier]
@@ -88,34 +79,4 @@ class SharedManyNodes(Modelled):
 
     def _shares(self, jobs: list[Execution], other: Tier) -> list[bool]:
         """For each job, whether it shares at least one node with a job of the other tier."""
-        used = self._nodes.used[other][self._joined(self._places, jobs)]
-        shares: list[bool] = numpy.logical_or.reduceat(used, _begins(jobs)).tolist()
-        return shares
-
-    def _settle_background(self, jobs: list[Execution], now: float) -> None:
-        shares, begins = self._shares(jobs, FG), _begins(jobs)
-        idle = self._idle[self._joined(self._places, jobs)]
-        if not self._by_least:
-            for job, shared, own in zip(jobs, shares, numpy.split(idle, begins[1:]), strict=True):
-                self._adjust(job, shared, own.tolist(), now)
-            return
-        cpu = self._joined(self._cpu, jobs)
-        found = numpy.minimum(idle, cpu)
-        least = numpy.minimum.reduceat(found / cpu, begins).tolist()
-        burnt = numpy.add.reduceat(found, begins).tolist()
-        for job, shared, share, burn in zip(jobs, shares, least, burnt, strict=True):
-            if shared:
-                self._set(job, job.eff * share, burn, now)
-            else:
-                self._set(job, 1.0, job.demand, now)
-
-    @staticmethod
-    def _joined(arrays: dict[int, NDArray], jobs: Iterable[Execution]) -> NDArray:
-        """What is known of each process of these jobs, one job after the other."""
-        return numpy.concatenate([arrays[job.job.number] for job in jobs])
-
-
-def _begins(jobs: list[Execution]) -> Places:
-    """Where each job begins among the processes of all."""
-    sizes = [job.job.size for job in jobs]
-    return numpy.cumsum([0, *sizes[:-1]])
+        return any_of(jobs, self._nodes.used[other][joined(self._places, jobs)])
