@@ -7,8 +7,10 @@ operation.
 
 import random
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy
+from numpy.typing import NDArray
 
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.cluster import NOTHING, Cluster, Host, OutOfSlots, Run
@@ -19,10 +21,27 @@ from nova_twotier.sim.many_nodes import Cpu, Places, coolest, places_of
 NOBODY = -1
 
 
+class Spread(NamedTuple):
+    """How a job is spread over hosts.
+
+    :ivar places: the host of each of its processes.
+    :ivar cpu: the CPU utilisation of each.
+    :ivar hosts: its hosts, in order; `counts` and `loads` are the number of its processes on each,
+        and the sum of their utilisations.
+    """
+
+    places: Places
+    cpu: Cpu
+    hosts: Places
+    counts: Places
+    loads: Cpu
+
+
 class ManyHosts(Cluster):
     """Hosts of `slots` slots and `tiers` tiers each, all of which take new VMs.
 
     :param count: number of hosts.
+    :param tiers: at least 2.
     """
 
     def __init__(
@@ -36,10 +55,8 @@ class ManyHosts(Cluster):
         hosts = [Host(f"host{index}", slots, tiers) for index in range(count)]
         super().__init__(hosts, threshold, rng)
         self.slots, self.tiers = slots, tiers
-        #: What each run has, by the number of its job: the hosts of its processes, and their CPU
-        #: utilisations.
-        self.places: dict[int, Places] = {}
-        self.cpu: dict[int, Cpu] = {}
+        #: Where each run is, by the number of its job.
+        self.spreads: dict[int, Spread] = {}
         #: The numbers of the jobs that have places, by tier and host, in no order.
         most = {FG: slots, BG: slots * (tiers - 1)}
         self.jobs = {tier: numpy.full((count, most[tier]), NOBODY) for tier in Tier}
@@ -51,34 +68,36 @@ class ManyHosts(Cluster):
         self._hot_load = numpy.zeros(count)
         #: Hosts with background processes that have to leave.
         self._overdue: set[int] = set()
+        #: Free places by tier, and by tier and host.
         self.idle = {tier: count * most[tier] for tier in Tier}
-        #: Free places by tier and host: those beside no load of the other tier, and the others,
-        #: with the load beside these; infinite if there are none.
+        self.rooms = {tier: numpy.full(count, most[tier]) for tier in Tier}
+        #: Free places by tier and host as of the last `rank`: those beside no load of the other
+        #: tier, and the others, with the load beside these; infinite if there are none.
         self._unshared = {tier: numpy.full(count, most[tier]) for tier in Tier}
         self._shared = {tier: numpy.zeros(count, numpy.int64) for tier in Tier}
         self._heat = {tier: numpy.full(count, numpy.inf) for tier in Tier}
+        #: Whether processes of either tier came to a host or left it since then.
+        self._changed = {tier: numpy.zeros(count, bool) for tier in Tier}
 
     def copy(self) -> "ManyHosts":
         twin = ManyHosts(0, self.slots, self.tiers)
         self._copy_runs(twin)
-        twin.places, twin.cpu = dict(self.places), dict(self.cpu)
-        twin.jobs = {tier: jobs.copy() for tier, jobs in self.jobs.items()}
-        twin.used = {tier: used.copy() for tier, used in self.used.items()}
-        twin._load = {tier: load.copy() for tier, load in self._load.items()}
+        twin.spreads = dict(self.spreads)
+        twin.jobs, twin.used, twin._load = _copies(self.jobs, self.used, self._load)
+        (twin.rooms,) = _copies(self.rooms)
         twin._closed, twin._hot_load = self._closed.copy(), self._hot_load.copy()
         twin._overdue = set(self._overdue)
-        twin._unshared = {tier: places.copy() for tier, places in self._unshared.items()}
-        twin._shared = {tier: places.copy() for tier, places in self._shared.items()}
-        twin._heat = {tier: heat.copy() for tier, heat in self._heat.items()}
+        twin._unshared, twin._shared = _copies(self._unshared, self._shared)
+        twin._heat, twin._changed = _copies(self._heat, self._changed)
         return twin
 
     def room(self, tier: Tier, host: int) -> int:
-        return int(self._unshared[tier][host] + self._shared[tier][host])
+        return int(self.rooms[tier][host])
 
     def overfull(self, host: int) -> int:
         if host not in self._overdue:
             return 0
-        return int(self.used[BG][host] - self._open_background(self._closed[[host]])[0])
+        return int(self.used[BG][host] - (self.slots - self._closed[host]) * (self.tiers - 1))
 
     def overdue(self) -> list[int]:
         return sorted(self._overdue) if self._overdue else []
@@ -92,124 +111,139 @@ class ManyHosts(Cluster):
         return self._overdue.isdisjoint(run.hosts)
 
     def takes(self, tier: Tier, hosts: Sequence[int]) -> bool:
-        wanted = numpy.bincount(places_of(hosts), minlength=len(self.hosts))
-        return bool((wanted <= self._unshared[tier] + self._shared[tier]).all())
+        there, counts = _counted(places_of(hosts))
+        return bool((counts <= self.rooms[tier][there]).all())
 
     def keep(self, tier: Tier, hosts: Sequence[int], promised: dict[int, int]) -> list[bool]:
         places = places_of(hosts)
-        rooms = (self._unshared[tier][places] + self._shared[tier][places]).tolist()
-        staying = []
-        for host, room in zip(hosts, rooms, strict=True):
-            taken = promised.get(host, 0)
-            stays = taken < room
-            staying.append(stays)
-            promised[host] = taken + stays
-        return staying
+        there, counts = _counted(places)
+        taken = places_of([promised.get(host, 0) for host in there.tolist()])
+        found = numpy.minimum(counts, numpy.maximum(0, self.rooms[tier][there] - taken))
+        promised.update(zip(there.tolist(), (taken + found).tolist(), strict=True))
+        # Of the processes on a host, the first ones stay.
+        order = numpy.argsort(places, kind="stable")
+        before = numpy.repeat(counts.cumsum() - counts, counts)
+        staying = numpy.empty(len(places), bool)
+        staying[order] = numpy.arange(len(places)) - before < numpy.repeat(found, counts)
+        return staying.tolist()
 
     def rank(self, tier: Tier, count: int, promised: Mapping[int, int] = NOTHING) -> list[int]:
         unshared, shared, heat = self._unshared[tier], self._shared[tier], self._heat[tier]
-        idle = self.idle[tier]
+        changed, idle = self._changed[tier].nonzero()[0], self.idle[tier]
+        unshared[changed], shared[changed], heat[changed] = self._offer(tier, changed)
+        self._changed[tier][changed] = False
         if promised and any(promised.values()):
-            hosts = places_of(list(promised))
-            offer = self._offer(tier, hosts, places_of(list(promised.values())))
+            hosts, kept = places_of(list(promised)), places_of(list(promised.values()))
             unshared, shared, heat = unshared.copy(), shared.copy(), heat.copy()
-            unshared[hosts], shared[hosts], heat[hosts] = offer
+            unshared[hosts], shared[hosts], heat[hosts] = self._offer(tier, hosts, kept)
             idle = int(unshared.sum() + shared.sum())
         if count > idle:
             raise OutOfSlots(f"{count} {tier} places wanted, {idle} idle")
-        best = _repeated(numpy.flatnonzero(unshared)[:count], unshared, count)
+        best = _repeated(unshared.nonzero()[0][:count], unshared, count)
         missing = count - len(best)
         if not missing:
             return best
         if self.rng:
-            others = _repeated(numpy.flatnonzero(shared), shared, idle)
+            others = _repeated(shared.nonzero()[0], shared, idle)
             return best + self.rng.sample(others, missing)
-        return best + _repeated(coolest(heat, missing), shared, missing)
+        return best + _repeated(places_of(coolest(heat, missing)), shared, missing)
 
     def _occupy(self, run: Run) -> None:
-        job, tier, hosts, _pinned, _until = run
-        places = self.places[job.number] = places_of(hosts)
-        cpu = self.cpu[job.number] = numpy.array(job.cpu)
-        counts = numpy.bincount(places, minlength=len(self.hosts))
-        touched = numpy.flatnonzero(counts)
-        there = self.jobs[tier][touched]
-        there[first_empty(there, counts[touched])] = job.number
-        self.jobs[tier][touched] = there
-        self._count(run, places, cpu, 1)
-        self._recount(touched)
+        job = run.job
+        places, cpu = places_of(run.hosts), numpy.array(job.cpu)
+        hosts, counts = _counted(places)
+        loads = numpy.bincount(places, cpu)[hosts]
+        spread = self.spreads[job.number] = Spread(places, cpu, hosts, counts, loads)
+        jobs = self.jobs[run.tier][hosts]
+        jobs[first_empty(jobs, counts)] = job.number
+        self.jobs[run.tier][hosts] = jobs
+        self._count(run, spread, 1)
 
     def _vacate(self, run: Run) -> None:
-        job, tier, _hosts, _pinned, _until = run
-        places, cpu = self.places.pop(job.number), self.cpu.pop(job.number)
-        touched = numpy.flatnonzero(numpy.bincount(places, minlength=len(self.hosts)))
-        there = self.jobs[tier][touched]
-        there[there == job.number] = NOBODY
-        self.jobs[tier][touched] = there
-        self._count(run, places, cpu, -1)
-        self._recount(touched)
+        number = run.job.number
+        spread = self.spreads.pop(number)
+        jobs = self.jobs[run.tier][spread.hosts]
+        jobs[jobs == number] = NOBODY
+        self.jobs[run.tier][spread.hosts] = jobs
+        self._count(run, spread, -1)
 
-    def _count(self, run: Run, places: Places, cpu: Cpu, sign: int) -> None:
-        numpy.add.at(self.used[run.tier], places, sign)
-        numpy.add.at(self._load[run.tier], places, sign * cpu)
-        if run.tier is FG and run.job.hottest >= self.threshold:
+    def _count(self, run: Run, spread: Spread, sign: int) -> None:
+        """Count the processes of a run that came (1) or left (-1)."""
+        job, tier, _hosts, _pinned, _until = run
+        places, cpu, hosts, counts, loads = spread
+        self.used[tier][hosts] += sign * counts
+        self._load[tier][hosts] += sign * loads
+        for changed in self._changed.values():
+            changed[hosts] = True
+        if tier is FG:
+            self.rooms[FG][hosts] -= sign * counts
+            self.idle[FG] -= sign * job.size
+            if job.hottest < self.threshold:
+                return
             hot = cpu >= self.threshold
             numpy.add.at(self._closed, places[hot], sign)
             numpy.add.at(self._hot_load, places[hot], sign * cpu[hot])
+        self._recount_background(hosts)
 
-    def _recount(self, hosts: Places) -> None:
-        """Recount the free places of some hosts, and whether some must be vacated."""
-        for tier in Tier:
-            unshared, shared, heat = self._unshared[tier], self._shared[tier], self._heat[tier]
-            before = int(unshared[hosts].sum() + shared[hosts].sum())
-            unshared[hosts], shared[hosts], heat[hosts] = offer = self._offer(tier, hosts)
-            self.idle[tier] += int(offer[0].sum() + offer[1].sum()) - before
+    def _recount_background(self, hosts: Places) -> None:
+        """Recount the free background places of some hosts, and whether some must be vacated."""
+        rooms = self.rooms[BG]
+        room = (self.slots - self._closed[hosts]) * (self.tiers - 1) - self.used[BG][hosts]
         if self._overdue:
             self._overdue.difference_update(hosts.tolist())
-        late = self.used[BG][hosts] > self._open_background(self._closed[hosts])
+        late = room < 0
         if late.any():
             self._overdue.update(hosts[late].tolist())
+            room[late] = 0
+        self.idle[BG] += int((room - rooms[hosts]).sum())
+        rooms[hosts] = room
 
     def _offer(
         self, tier: Tier, hosts: Places, promised: Places | int = 0
     ) -> tuple[Places, Places, Cpu]:
-        """The free places of some hosts: see `_unshared`, `_shared` and `_heat`.
+        """The free places of these hosts: see `_unshared`, `_shared` and `_heat`.
 
         As `Hosts._free` has them.
 
         :param promised: places of each that are not to be given away.
         """
-        share, closed = self.tiers - 1, self._closed[hosts]
-        own, other = self.used[tier][hosts], self.used[tier.other][hosts]
-        cpu = self._load[tier.other][hosts]
+        room, other = self.rooms[tier][hosts], self.used[tier.other][hosts]
+        load = self._load[tier.other][hosts]
         if tier is FG:
-            room = self.slots - own
-            other = -(-other // share)
-            alone = self.slots - other - own
+            other = -(-other // (self.tiers - 1))
+            alone = room - other
         else:
-            room = self._open_background(closed) - own
-            alone = (self.slots - other) * share - own
-            other = other - closed
-            cpu = numpy.maximum(0.0, cpu - self._hot_load[hosts])
+            alone = (self.slots - other) * (self.tiers - 1) - self.used[BG][hosts]
+            other = other - self._closed[hosts]
+            load = numpy.maximum(0.0, load - self._hot_load[hosts])
         room = numpy.maximum(0, room - promised)
-        # As `next_slot_load`; without other processes, none is beside.
-        heat = numpy.round(cpu / numpy.maximum(1, other), 9)
-        alone = numpy.where((other > 0) & (heat != 0), numpy.clip(alone, 0, room), room)
+        # As `next_slot_load`; where no other process is, none is beside.
+        heat = (load / numpy.maximum(1, other)).round(9)
+        alone = numpy.minimum(numpy.maximum(0, alone), room)
+        alone = numpy.where((other > 0) & (heat != 0), alone, room)
         shared = room - alone
         return alone, shared, numpy.where(shared > 0, heat, numpy.inf)
 
-    def _open_background(self, closed: Places) -> Places:
-        """Background processes that hosts with so many closed slots may hold."""
-        return (self.slots - closed) * (self.tiers - 1)
+
+def _counted(places: Places) -> tuple[Places, Places]:
+    """The hosts of these places, in order, and how often each is among them."""
+    counts = numpy.bincount(places)
+    hosts = counts.nonzero()[0]
+    return hosts, counts[hosts]
 
 
-def first_empty(rows: Places, counts: Places) -> Places:
-    """Where the first so many places of each row are that nobody has, as a mask."""
+def first_empty(rows: Places, counts: Places) -> NDArray[numpy.bool]:
+    """Where the first so many places of each row are that nobody has."""
     empty = rows == NOBODY
-    mask: Places = empty & (empty.cumsum(axis=1) <= counts[:, None])
-    return mask
+    first: NDArray[numpy.bool] = empty & (empty.cumsum(axis=1) <= counts[:, None])
+    return first
 
 
 def _repeated(hosts: Places, places: Places, most: int) -> list[int]:
     """Each host as often as it has places, up to `most` in all."""
     repeated: list[int] = numpy.repeat(hosts, places[hosts])[:most].tolist()
     return repeated
+
+
+def _copies(*arrays: dict[Tier, NDArray]) -> list[dict[Tier, NDArray]]:
+    return [{tier: array.copy() for tier, array in by_tier.items()} for by_tier in arrays]

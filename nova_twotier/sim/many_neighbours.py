@@ -1,38 +1,38 @@
 """Which running processes share a slot on very many hosts, kept in arrays.
 
-As `core.neighbours.Neighbours` has it, all hosts at once where processes came or left.
+As `core.neighbours.Neighbours` has it, for all hosts at once to which processes came or that some
+left.
 """
 
 import numpy
 
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.jobs import MAX_SIZE
-from nova_twotier.sim.many_hosts import NOBODY, ManyHosts, first_empty
+from nova_twotier.sim.many_hosts import NOBODY, ManyHosts, Spread, first_empty
 from nova_twotier.sim.many_nodes import Cpu, Places
 
 
 class ManyNeighbours:
     """Who shares a slot with whom, as `core.slots.arrange` has it.
 
-    :param cluster: the hosts; the jobs on them are told by `come`.
+    :param cluster: the hosts. Whenever `changed` is called, the same jobs have to be there that
+        have been told by `come`.
     :param floor: least CPU share that a process in the background finds.
     """
 
     def __init__(self, cluster: ManyHosts, floor: float):
-        hosts, self._slots = len(cluster.hosts), cluster.slots
-        self._threshold, self._floor = cluster.threshold, floor
-        #: The numbers of the processes on each host, by tier, in the order of `arrange` once it is
-        #: arranged: those in the foreground from the coolest on, after the vacant slots; those in
-        #: the background from the hottest on, before the vacant places.
+        hosts, slots = len(cluster.hosts), cluster.slots
+        self._cluster, self._floor = cluster, floor
+        #: The numbers of the processes on each host, by tier, in no order.
         self._seats = {
             tier: numpy.full((hosts, cluster.jobs[tier].shape[1]), NOBODY) for tier in Tier
         }
         # Those who leave give up their numbers only after others have come.
-        count = 2 * hosts * cluster.slots * cluster.tiers
+        count = 2 * hosts * slots * cluster.tiers
         #: Numbers for processes: those from `_given` on are nobody's.
         self._numbers, self._given = numpy.arange(count), 0
-        #: Of each process: its job, its place in the order of jobs and of its job's processes, and
-        #: the CPU utilisation by which hosts arrange it. The last one is nobody's.
+        #: Of each process: the row of its job, its place in the order of jobs and of its job's
+        #: processes, and the CPU utilisation by which hosts arrange it. The last one is nobody's.
         self._job = numpy.full(count + 1, NOBODY)
         self._order = numpy.full(count + 1, NOBODY)
         self._known = numpy.full(count + 1, -numpy.inf)
@@ -40,120 +40,151 @@ class ManyNeighbours:
         #: infinite where nothing is beside it. In the foreground, that is all of it.
         self.own = numpy.zeros(count + 1)
         self.idle = numpy.full(count + 1, numpy.inf)
-        #: The processes of each job.
+        #: The processes of each job, and where these are.
         self.processes: dict[int, Places] = {}
-        self._places: dict[int, Places] = {}
-        #: Whether processes shared a slot of a host when it was arranged, and whether some came or
-        #: left since then.
+        self._spreads: dict[int, Spread] = {}
+        #: Running jobs by row, and how many processes of each share a slot; rows of nobody.
+        self._rows: list[int] = []
+        self._sharing = numpy.zeros(count, numpy.int64)
+        self._vacant_rows: list[int] = []
+        self._row_of: dict[int, int] = {}
+        #: Whether processes shared a slot of a host when it was arranged.
         self._shared = numpy.zeros(hosts, bool)
-        self._stale = numpy.zeros(hosts, bool)
-        #: The jobs that came, by tier, and the processes of those that left, since then.
-        self._coming: dict[Tier, dict[int, None]] = {tier: {} for tier in Tier}
+        #: What changed since then: the hosts of the jobs that came to a tier or left it, by job;
+        #: the jobs that came, and the processes that left.
+        self._stale: dict[Tier, list[Places]] = {tier: [] for tier in Tier}
+        self._coming: dict[Tier, list[int]] = {tier: [] for tier in Tier}
         self._left: list[Places] = []
+        #: Where a host is among those of one tier that are stale; only theirs are valid.
+        self._position = numpy.zeros(hosts, numpy.int64)
 
-    def come(self, number: int, tier: Tier, places: Places, known: Cpu, own: Cpu) -> None:
+    def come(self, number: int, tier: Tier, own: Cpu | None = None) -> None:
         """Place a running job on its hosts; `changed` has to be called before it leaves.
 
-        :param places: the host of each of its processes.
-        :param known: the CPU utilisations by which hosts arrange its processes.
-        :param own: those that they really have.
+        :param own: the CPU utilisations that its processes really have, if these are not those by
+            which hosts arrange them.
         """
-        begin = self._given
-        self._given += len(places)
+        spread = self._spreads[number] = self._cluster.spreads[number]
+        size, begin = len(spread.places), self._given
+        self._given += size
         processes = self.processes[number] = self._numbers[begin : self._given].copy()
-        self._places[number] = places
-        self._job[processes] = number
-        self._order[processes] = numpy.arange(len(places)) + number * MAX_SIZE
-        self._known[processes] = known
-        self.own[processes] = own
+        if self._vacant_rows:
+            row = self._vacant_rows.pop()
+            self._rows[row] = number
+        else:
+            row = len(self._rows)
+            self._rows.append(number)
+        self._row_of[number] = row
+        self._sharing[row] = 0
+        self._job[processes] = row
+        self._order[processes] = numpy.arange(number * MAX_SIZE, number * MAX_SIZE + size)
+        self._known[processes] = spread.cpu
+        self.own[processes] = spread.cpu if own is None else own
         self.idle[processes] = numpy.inf
-        self._stale[places] = True
-        self._coming[tier][number] = None
+        self._stale[tier].append(spread.hosts)
+        self._coming[tier].append(number)
 
-    def leave(self, number: int) -> None:
+    def leave(self, number: int, tier: Tier) -> None:
         """Remove a job from its hosts."""
         processes = self.processes.pop(number)
         self._job[processes] = NOBODY
+        self._vacant_rows.append(self._row_of.pop(number))
         self._left.append(processes)
-        self._stale[self._places.pop(number)] = True
+        self._stale[tier].append(self._spreads.pop(number).hosts)
+
+    def shares(self, number: int) -> bool:
+        """Whether any process of a job shares a slot."""
+        return bool(self._sharing[self._row_of[number]])
 
     def changed(self) -> set[int]:
-        """The jobs that came since the last call, and those that share slots in another way."""
-        stale, rows = numpy.flatnonzero(self._stale), self._stale.cumsum() - 1
-        self._stale[stale] = False
-        front, back = self._seated(FG, stale, rows), self._seated(BG, stale, rows)
+        """The jobs that came since the last call, those in the background that find something else
+        idle, and those in the foreground that begin or end to share slots."""
+        stale = self._distinct([*self._stale[FG], *self._stale[BG]])
+        if not len(stale):
+            return set()
         affected = {*self._coming[FG], *self._coming[BG]}
-        self._settled()
-        vacant = self._slots - numpy.count_nonzero(front != NOBODY, axis=1)
-        below = numpy.count_nonzero(back != NOBODY, axis=1)
-        shared = below > vacant
-        arranged = numpy.flatnonzero(shared | self._shared[stale])
-        self._shared[stale] = shared
-        if len(arranged):
-            affected |= self._arrange(
-                front[arranged], back[arranged], vacant[arranged], below[arranged]
-            )
-        return affected
-
-    def _seated(self, tier: Tier, stale: Places, rows: Places) -> Places:
-        """Seat the processes that came to a tier of the stale hosts, on the seats of those that
-        left; returns the seats of these hosts.
-
-        :param rows: which of the stale hosts each host is.
-        """
-        seats = self._seats[tier][stale]
-        seats[self._job[seats] == NOBODY] = NOBODY
-        coming = self._coming[tier]
-        if coming:
-            processes = numpy.concatenate([self.processes[number] for number in coming])
-            row = rows[numpy.concatenate([self._places[number] for number in coming])]
-            counts = numpy.bincount(row, minlength=len(stale))
-            seats[first_empty(seats, counts)] = processes[numpy.argsort(row, kind="stable")]
-        self._seats[tier][stale] = seats
-        return seats
-
-    def _settled(self) -> None:
-        """Nobody is coming or leaving any more: the numbers of those that left are free."""
-        for coming in self._coming.values():
-            coming.clear()
+        self._seat(FG)
+        self._seat(BG)
         for processes in self._left:
             self._given -= len(processes)
             self._numbers[self._given : self._given + len(processes)] = processes
         self._left.clear()
+        vacant = self._cluster.slots - self._cluster.used[FG][stale]
+        shared = self._cluster.used[BG][stale] > vacant
+        arranged = stale[shared | self._shared[stale]]
+        self._shared[stale] = shared
+        if len(arranged):
+            affected.update([self._rows[row] for row in self._arrange(arranged)])
+        return affected
 
-    def _arrange(self, front: Places, back: Places, vacant: Places, below: Places) -> set[int]:
-        """Arrange some hosts anew; returns the jobs whose processes share slots in another way.
+    def _seat(self, tier: Tier) -> None:
+        """Take the processes that left a tier off their seats, and seat those that came there."""
+        if not self._stale[tier]:
+            return
+        stale = self._distinct(self._stale[tier])
+        self._stale[tier].clear()
+        seats = self._seats[tier][stale]
+        if self._left:
+            seats[self._job[seats] == NOBODY] = NOBODY
+        coming = self._coming[tier]
+        if coming:
+            self._position[stale] = numpy.arange(len(stale))
+            at = self._position[numpy.concatenate([self._spreads[each].places for each in coming])]
+            processes = numpy.concatenate([self.processes[each] for each in coming])
+            counts = numpy.bincount(at, minlength=len(stale))
+            seats[first_empty(seats, counts)] = processes[numpy.argsort(at, kind="stable")]
+            coming.clear()
+        self._seats[tier][stale] = seats
 
-        :param front, back: the processes of each tier by host, in no order.
-        :param vacant: slots without a foreground process by host.
-        :param below: background processes by host.
-        """
-        known, order, slots = self._known, self._order, numpy.arange(self._slots)
+    def _distinct(self, hosts: list[Places]) -> Places:
+        """All of these hosts, in order."""
+        if len(hosts) == 1:
+            return hosts[0]
+        named = numpy.zeros(len(self._shared), bool)
+        for each in hosts:
+            named[each] = True
+        return named.nonzero()[0]
+
+    def _arrange(self, hosts: Places) -> list[int]:
+        """Arrange some hosts anew; returns the rows of the jobs that `changed` tells of."""
+        cluster, known, order = self._cluster, self._known, self._order
+        front, back = self._seats[FG][hosts], self._seats[BG][hosts]
+        # From the coolest on, after the vacant slots; from the hottest on, before vacant places.
         front = _sorted(front, known[front], order[front])
         back = _sorted(back, -known[back], order[back])
-        taking = numpy.count_nonzero(known[front] < self._threshold, axis=1)
-        taking[taking == 0] = self._slots
+        slots = numpy.arange(cluster.slots)
+        vacant = (cluster.slots - cluster.used[FG][hosts])[:, None]
+        below = cluster.used[BG][hosts][:, None]
+        taking = numpy.count_nonzero(known[front] < cluster.threshold, axis=1, keepdims=True)
+        taking[taking == 0] = cluster.slots
         left = 1 - self.own[front]
         found = numpy.full(back.shape, numpy.inf)
         for layer in range(back.shape[1]):
-            at = layer * taking[:, None] + slots
-            row, slot = numpy.nonzero((slots < taking[:, None]) & (at < below[:, None]))
+            place = layer * taking + slots
+            row, slot = numpy.nonzero((slots < taking) & (place < below))
             if not len(row):
                 break
-            place = at[row, slot]
-            found[row, place] = left[row, slot]
-            left[row, slot] -= self.own[back[row, place]]
+            at = row, place[row, slot]
+            found[at] = left[row, slot]
+            left[row, slot] -= self.own[back[at]]
         found = numpy.maximum(found, self._floor)
-        found[numpy.arange(back.shape[1]) < vacant[:, None]] = numpy.inf
-        above = numpy.where(slots < numpy.minimum(below, taking)[:, None], 1.0, numpy.inf)
-        return self._differing(front, above) | self._differing(back, found)
+        found[numpy.arange(back.shape[1]) < vacant] = numpy.inf
+        above = numpy.where(slots < numpy.minimum(below, taking), 1.0, numpy.inf)
+        shared = self._sharing[: len(self._rows)] > 0
+        self._note(front, above)
+        begin_or_end = (self._sharing[: len(self._rows)] > 0) != shared
+        return [*begin_or_end.nonzero()[0].tolist(), *self._note(back, found).nonzero()[0].tolist()]
 
-    def _differing(self, processes: Places, idle: Cpu) -> set[int]:
-        """Set what processes find idle; returns the jobs of those that found something else."""
-        different = (self.idle[processes] != idle) & (processes != NOBODY)
-        processes, idle = processes[different], idle[different]
+    def _note(self, processes: Places, idle: Cpu) -> Places:
+        """Note what processes find idle; returns of how many this differs, by row of their job."""
+        before = self.idle[processes]
+        different = (before != idle) & (processes != NOBODY)
+        processes, before, idle = processes[different], before[different], idle[different]
         self.idle[processes] = idle
-        return set(self._job[processes].tolist())
+        jobs, rows = self._job[processes], len(self._rows)
+        self._sharing[:rows] += numpy.bincount(jobs[idle < numpy.inf], minlength=rows)
+        self._sharing[:rows] -= numpy.bincount(jobs[before < numpy.inf], minlength=rows)
+        return numpy.bincount(jobs, minlength=rows)
 
 
 def _sorted(rows: Places, values: Cpu, order: Places) -> Places:

@@ -4,12 +4,12 @@ import random
 
 import numpy
 
-from nova_twotier.core.actions import BG, FG
+from nova_twotier.core.actions import BG
 from nova_twotier.core.progress import Progress
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.many_hosts import ManyHosts
 from nova_twotier.sim.many_neighbours import ManyNeighbours
-from nova_twotier.sim.rates_at_once import RatesAtOnce, any_of, joined
+from nova_twotier.sim.rates_at_once import RatesAtOnce, joined
 from nova_twotier.sim.recorder import Recorder
 
 
@@ -25,28 +25,28 @@ class SharedManyHosts(RatesAtOnce):
         recorder: Recorder | None = None,
     ):
         super().__init__(cost, model, rng, recorder)
-        self._hosts = hosts
         self._neighbours = ManyNeighbours(hosts, model.floor)
 
     def _entered(self, job: Execution, now: float) -> None:
         # The cluster is as it will be when all have entered.
         super()._entered(job, now)
-        number, hosts = job.job.number, self._hosts
-        known = hosts.cpu[number]
-        own = known if job.cpu is job.job.cpu else numpy.array(job.cpu)
-        self._neighbours.come(number, job.tier, hosts.places[number], known, own)
+        own = None if job.cpu is job.job.cpu else numpy.array(job.cpu)
+        self._neighbours.come(job.job.number, job.tier, own)
 
     def _leave(self, job: Execution, now: float) -> None:
         super()._leave(job, now)
-        self._neighbours.leave(job.job.number)
+        self._neighbours.leave(job.job.number, job.tier)
 
     def settle(self, now: float) -> None:
-        running, neighbours = self.jobs, self._neighbours
-        changed = [running[number] for number in neighbours.changed()]
-        if jobs := [job for job in changed if job.tier is FG]:
-            idle = neighbours.idle[joined(neighbours.processes, jobs)]
-            self._settle_foreground(jobs, any_of(jobs, idle < numpy.inf), now)
-        if jobs := [job for job in changed if job.tier is BG]:
-            processes = joined(neighbours.processes, jobs)
+        neighbours, background = self._neighbours, []
+        for number in neighbours.changed():
+            job = self.jobs[number]
+            if job.tier is BG:
+                background.append(job)
+            else:
+                self._adjust(job, neighbours.shares(number), (), now)
+        if background:
+            processes = joined(neighbours.processes, background)
+            shares = [neighbours.shares(job.job.number) for job in background]
             idle, cpu = neighbours.idle[processes], neighbours.own[processes]
-            self._settle_background(jobs, any_of(jobs, idle < numpy.inf), idle, cpu, now)
+            self._settle_background(background, shares, idle, cpu, now)
