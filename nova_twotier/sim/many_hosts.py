@@ -17,9 +17,6 @@ from nova_twotier.core.cluster import NOTHING, Cluster, Host, OutOfSlots, Run
 from nova_twotier.core.slots import THRESHOLD
 from nova_twotier.sim.many_nodes import Cpu, Places, coolest, places_of
 
-#: The number of the job at a place that no job has.
-NOBODY = -1
-
 
 class Spread(NamedTuple):
     """How a job is spread over hosts.
@@ -57,9 +54,7 @@ class ManyHosts(Cluster):
         self.slots, self.tiers = slots, tiers
         #: Where each run is, by the number of its job.
         self.spreads: dict[int, Spread] = {}
-        #: The numbers of the jobs that have places, by tier and host, in no order.
-        most = {FG: slots, BG: slots * (tiers - 1)}
-        self.jobs = {tier: numpy.full((count, most[tier]), NOBODY) for tier in Tier}
+        most = self.most = {FG: slots, BG: slots * (tiers - 1)}
         #: Processes, and the sum of their CPU utilisations, by tier and host.
         self.used = {tier: numpy.zeros(count, numpy.int64) for tier in Tier}
         self._load = {tier: numpy.zeros(count) for tier in Tier}
@@ -83,8 +78,7 @@ class ManyHosts(Cluster):
         twin = ManyHosts(0, self.slots, self.tiers)
         self._copy_runs(twin)
         twin.spreads = dict(self.spreads)
-        twin.jobs, twin.used, twin._load = _copies(self.jobs, self.used, self._load)
-        (twin.rooms,) = _copies(self.rooms)
+        twin.used, twin._load, twin.rooms = _copies(self.used, self._load, self.rooms)
         twin._closed, twin._hot_load = self._closed.copy(), self._hot_load.copy()
         twin._overdue = set(self._overdue)
         twin._unshared, twin._shared = _copies(self._unshared, self._shared)
@@ -103,9 +97,12 @@ class ManyHosts(Cluster):
         return sorted(self._overdue) if self._overdue else []
 
     def on(self, tier: Tier, host: int) -> list[Run]:
-        numbers = set(self.jobs[tier][host].tolist())
-        numbers.discard(NOBODY)
-        return sorted([self.runs[number] for number in numbers], key=lambda run: run.job.order)
+        return [run for run in self.walk(tier) if self._has(run, host)]
+
+    def _has(self, run: Run, host: int) -> bool:
+        hosts = self.spreads[run.job.number].hosts
+        index = hosts.searchsorted(host)
+        return index < len(hosts) and bool(hosts[index] == host)
 
     def frees_background(self, run: Run) -> bool:
         return self._overdue.isdisjoint(run.hosts)
@@ -154,18 +151,10 @@ class ManyHosts(Cluster):
         hosts, counts = _counted(places)
         loads = numpy.bincount(places, cpu)[hosts]
         spread = self.spreads[job.number] = Spread(places, cpu, hosts, counts, loads)
-        jobs = self.jobs[run.tier][hosts]
-        jobs[first_empty(jobs, counts)] = job.number
-        self.jobs[run.tier][hosts] = jobs
         self._count(run, spread, 1)
 
     def _vacate(self, run: Run) -> None:
-        number = run.job.number
-        spread = self.spreads.pop(number)
-        jobs = self.jobs[run.tier][spread.hosts]
-        jobs[jobs == number] = NOBODY
-        self.jobs[run.tier][spread.hosts] = jobs
-        self._count(run, spread, -1)
+        self._count(run, self.spreads.pop(run.job.number), -1)
 
     def _count(self, run: Run, spread: Spread, sign: int) -> None:
         """Count the processes of a run that came (1) or left (-1)."""
@@ -230,13 +219,6 @@ def _counted(places: Places) -> tuple[Places, Places]:
     counts = numpy.bincount(places)
     hosts = counts.nonzero()[0]
     return hosts, counts[hosts]
-
-
-def first_empty(rows: Places, counts: Places) -> NDArray[numpy.bool]:
-    """Where the first so many places of each row are that nobody has."""
-    empty = rows == NOBODY
-    first: NDArray[numpy.bool] = empty & (empty.cumsum(axis=1) <= counts[:, None])
-    return first
 
 
 def _repeated(hosts: Places, places: Places, most: int) -> list[int]:

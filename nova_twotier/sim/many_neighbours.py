@@ -5,11 +5,15 @@ left.
 """
 
 import numpy
+from numpy.typing import NDArray
 
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.jobs import MAX_SIZE
-from nova_twotier.sim.many_hosts import NOBODY, ManyHosts, Spread, first_empty
+from nova_twotier.sim.many_hosts import ManyHosts, Spread
 from nova_twotier.sim.many_nodes import Cpu, Places
+
+#: On a seat without a process.
+NOBODY = -1
 
 
 class ManyNeighbours:
@@ -24,9 +28,7 @@ class ManyNeighbours:
         hosts, slots = len(cluster.hosts), cluster.slots
         self._cluster, self._floor = cluster, floor
         #: The numbers of the processes on each host, by tier, in no order.
-        self._seats = {
-            tier: numpy.full((hosts, cluster.jobs[tier].shape[1]), NOBODY) for tier in Tier
-        }
+        self._seats = {tier: numpy.full((hosts, cluster.most[tier]), NOBODY) for tier in Tier}
         # Those who leave give up their numbers only after others have come.
         count = 2 * hosts * slots * cluster.tiers
         #: Numbers for processes: those from `_given` on are nobody's.
@@ -132,7 +134,7 @@ class ManyNeighbours:
             at = self._position[numpy.concatenate([self._spreads[each].places for each in coming])]
             processes = numpy.concatenate([self.processes[each] for each in coming])
             counts = numpy.bincount(at, minlength=len(stale))
-            seats[first_empty(seats, counts)] = processes[numpy.argsort(at, kind="stable")]
+            seats[_first_empty(seats, counts)] = processes[numpy.argsort(at, kind="stable")]
             coming.clear()
         self._seats[tier][stale] = seats
 
@@ -190,3 +192,10 @@ class ManyNeighbours:
 def _sorted(rows: Places, values: Cpu, order: Places) -> Places:
     """Each row by values, and by order where these are equal."""
     return numpy.take_along_axis(rows, numpy.lexsort((order, values)), axis=1)
+
+
+def _first_empty(rows: Places, counts: Places) -> NDArray[numpy.bool]:
+    """Where the first so many places of each row are that nobody has."""
+    empty = rows == NOBODY
+    first: NDArray[numpy.bool] = empty & (empty.cumsum(axis=1) <= counts[:, None])
+    return first
