@@ -102,7 +102,7 @@ class ManyHosts(Cluster):
     def _has(self, run: Run, host: int) -> bool:
         hosts = self.spreads[run.job.number].hosts
         index = hosts.searchsorted(host)
-        return index < len(hosts) and bool(hosts[index] == host)
+        return bool(index < len(hosts) and hosts[index] == host)
 
     def frees_background(self, run: Run) -> bool:
         return self._overdue.isdisjoint(run.hosts)
@@ -149,8 +149,9 @@ class ManyHosts(Cluster):
         job = run.job
         places, cpu = places_of(run.hosts), numpy.array(job.cpu)
         hosts, counts = _counted(places)
-        loads = numpy.bincount(places, cpu)[hosts]
-        spread = self.spreads[job.number] = Spread(places, cpu, hosts, counts, loads)
+        loads = numpy.zeros(len(self.hosts))
+        numpy.add.at(loads, places, cpu)
+        spread = self.spreads[job.number] = Spread(places, cpu, hosts, counts, loads[hosts])
         self._count(run, spread, 1)
 
     def _vacate(self, run: Run) -> None:

@@ -10,6 +10,7 @@ from nova_twotier.core.cluster import Host
 from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.nodes import Counted, Nodes
+from nova_twotier.sim.many_hosts import ManyHosts
 from nova_twotier.sim.many_nodes import ManyNodes
 
 FG, BG = Tier.FG, Tier.BG
@@ -93,6 +94,22 @@ def state(of):
             of._vacant.tolist(),
             {tier: of._heat[tier].tolist() for tier in Tier},
         )
+    if isinstance(of, ManyHosts):
+        for tier in Tier:
+            of.rank(tier, 0)  # brings the places that it would offer up to date
+        return (
+            *common,
+            {number: [each.tolist() for each in spread] for number, spread in of.spreads.items()},
+            {tier: of.used[tier].tolist() for tier in Tier},
+            {tier: of.rooms[tier].tolist() for tier in Tier},
+            {tier: of._load[tier].round(9).tolist() for tier in Tier},
+            of._closed.tolist(),
+            of._hot_load.round(9).tolist(),
+            sorted(of._overdue),
+            {tier: of._unshared[tier].tolist() for tier in Tier},
+            {tier: of._shared[tier].tolist() for tier in Tier},
+            {tier: of._heat[tier].tolist() for tier in Tier},
+        )
     return (
         *common,
         {tier: tuple(of.used[tier]) for tier in Tier},
@@ -118,6 +135,8 @@ def empty(of):
         return Counted(of.hosts[0].slots)
     if isinstance(of, Nodes | ManyNodes):
         return type(of)(len(of.hosts), of.threshold)
+    if isinstance(of, ManyHosts):
+        return ManyHosts(len(of.hosts), of.slots, of.tiers, of.threshold)
     return Hosts(of.hosts, of.threshold)
 
 

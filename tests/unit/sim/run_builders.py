@@ -13,10 +13,12 @@ from nova_twotier.core.nodes import Nodes
 from nova_twotier.core.progress import Progress
 from nova_twotier.sim import engine, estimates
 from nova_twotier.sim.execution import Execution
+from nova_twotier.sim.many_hosts import ManyHosts
 from nova_twotier.sim.many_nodes import ManyNodes
 from nova_twotier.sim.running_jobs import RunningJobs
 from nova_twotier.sim.scenario import Scenario
 from nova_twotier.sim.shared import Shared, SharedNodes
+from nova_twotier.sim.shared_many_hosts import SharedManyHosts
 from nova_twotier.sim.shared_many_nodes import SharedManyNodes
 from nova_twotier.sim.simulation import simulate
 from nova_twotier.sim.workloads.utilisation import Utilisation
@@ -59,7 +61,8 @@ def hosts(count):
 
 
 def running_on(cluster, model=PLAIN, cost=20.0, seed=0, recorder=None):
-    kind = {Nodes: SharedNodes, ManyNodes: SharedManyNodes}.get(type(cluster), Shared)
+    kinds = {Nodes: SharedNodes, ManyNodes: SharedManyNodes, ManyHosts: SharedManyHosts}
+    kind = kinds.get(type(cluster), Shared)
     return kind(cost, cluster, model, random.Random(seed), recorder)
 
 

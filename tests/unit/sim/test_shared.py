@@ -16,6 +16,7 @@ from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.nodes import Nodes
 from nova_twotier.core.progress import Draw, Processes, Progress
 from nova_twotier.sim import machine, simulation
+from nova_twotier.sim.many_hosts import ManyHosts
 from nova_twotier.sim.many_nodes import ManyNodes
 from nova_twotier.sim.simulation import simulate
 from tests.unit.sim.run_builders import (
@@ -450,11 +451,16 @@ class TestHosts(Rates, Readings, Policies, SharedCase):
         return hosts(nodes)
 
 
-class TestSlotsOfAHost(testtools.TestCase):
+class TestManyHosts(Rates, Readings, Policies, SharedCase):
+    def cluster(self, nodes):
+        return ManyHosts(nodes, 1)
+
+
+class SlotsOfAHost:
     """What only hosts with several slots or tiers have."""
 
     def make_scene(self, slots, tiers=2, model=PLAIN):
-        cluster = Hosts([Host("a", slots, tiers)])
+        cluster = self.host(slots, tiers)
         return Scene(cluster, running_on(cluster, model))
 
     def test_background_finds_the_idle_slot(self):
@@ -499,6 +505,16 @@ class TestSlotsOfAHost(testtools.TestCase):
         self.assertAlmostEqual(100 + 45, found[2])
 
 
+class TestSlotsOfAHost(SlotsOfAHost, testtools.TestCase):
+    def host(self, slots, tiers):
+        return Hosts([Host("a", slots, tiers)])
+
+
+class TestSlotsOfManyHosts(SlotsOfAHost, testtools.TestCase):
+    def host(self, slots, tiers):
+        return ManyHosts(1, slots, tiers)
+
+
 class TestBothWays(testtools.TestCase):
     """The fast scenes and the plain one, on clusters that are the same."""
 
@@ -512,6 +528,20 @@ class TestBothWays(testtools.TestCase):
             fast = simulate(workload, scenario, record=True)
         with mock.patch.object(simulation, "make_cluster", plain_cluster):
             plain = simulate(workload, scenario, record=True)
+        self.assert_same(fast, plain)
+
+    @settings(max_examples=150)
+    @given(workloads(), st.integers(1, 4), st.integers(2, 3), st.data())
+    def test_all_policies_on_hosts_of_several_slots(self, workload, slots, tiers, data):
+        names = [name for name in TWO_TIER if tiers > 2 or name != "ktier-cmbf"]
+        scenario = data.draw(scenarios(names, slots=slots, tiers=tiers))
+        results = []
+        for many in (1, math.inf):
+            with mock.patch.object(machine, "MANY", many):
+                results.append(simulate(workload, scenario, record=True))
+        self.assert_same(*results)
+
+    def assert_same(self, fast, plain):
         pandas.testing.assert_frame_equal(fast.jobs, plain.jobs, rtol=0, atol=1e-6)
         # Stays of no length may come of rounding.
         pandas.testing.assert_frame_equal(
@@ -520,8 +550,9 @@ class TestBothWays(testtools.TestCase):
         self.assertAlmostEqual(fast.busy, plain.busy, 4)
 
     def test_they_are_different_ways(self):
-        ways = {type(running_on(kind(1))).settle for kind in (Nodes, ManyNodes, hosts)}
-        self.assertEqual(3, len(ways))
+        kinds = (Nodes, ManyNodes, hosts, lambda count: ManyHosts(count, 1))
+        ways = {type(running_on(kind(1))).settle for kind in kinds}
+        self.assertEqual(4, len(ways))
 
 
 def plain_cluster(nodes, scenario, policy, *, named, rng):
