@@ -3,8 +3,9 @@
 Prints jobs a second of each policy on a whole trace, and how many times as long as a plain loop our
 EASY takes there; time and memory of a large model workload; and events a second for 100, 1,000 and
 10,000 nodes with 10,000 jobs waiting. With `--supercomputer POLICIES`, only time and memory of
-these for as many jobs and slots as CEA-Curie's trace has; with `--growth POLICIES`, only the events
-a second of these, with `--arrays-from` in clusters of other sizes than by default kept in arrays.
+these for as many jobs and slots as CEA-Curie's trace has, on hosts of `--slots` slots; with
+`--growth POLICIES`, only the events a second of these, with `--arrays-from` in clusters of other
+sizes than by default kept in arrays.
 All in CPU time. Figures, not tests.
 """
 
@@ -44,13 +45,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="the best of so many counts")
     parser.add_argument("--jobs", type=int, help="of the large workload, or the supercomputer's")
     parser.add_argument("--supercomputer", metavar="POLICIES", help="such as easy,amcbf")
+    parser.add_argument("--slots", type=int, default=1, help="of each host of the supercomputer")
     parser.add_argument("--growth", metavar="POLICIES", help="such as acfcfs,amcbf")
     parser.add_argument("--arrays-from", type=float, metavar="NODES", default=machine.MANY)
     options = parser.parse_args()
     print("interpreted" if cluster.__file__.endswith(".py") else "compiled")
     if options.supercomputer:
         for policy in options.supercomputer.split(","):
-            supercomputer(policy, options.jobs or CURIE_JOBS)
+            supercomputer(policy, options.jobs or CURIE_JOBS, options.slots)
         return
     if options.growth:
         machine.MANY = options.arrays_from
@@ -145,26 +147,26 @@ def large(jobs: int) -> None:
 
 def _large(jobs: int) -> tuple[float, float]:
     workload = catalogue.load(f"feitelson:{jobs}", load=0.7)
-    return _cost(workload, "acfcfs")
+    return _cost(workload, Scenario("acfcfs", progress="jss"))
 
 
-def supercomputer(policy: str, jobs: int) -> None:
-    """Time and memory of a policy on as many slots as CEA-Curie's trace has."""
-    seconds, megabytes = _alone(_curie, policy, jobs)
+def supercomputer(policy: str, jobs: int, slots: int) -> None:
+    """Time and memory of a policy on as many slots as CEA-Curie's trace has, `slots` a host."""
+    seconds, megabytes = _alone(_curie, policy, jobs, slots)
     print(
         f"{policy}, {jobs:,} jobs of up to {LARGEST:,} processes at load {LOAD} on "
-        f"{CURIE_SLOTS:,} slots: {seconds:.1f} s, {megabytes:,.0f} MiB at most",
+        f"{CURIE_SLOTS:,} slots, {slots} a host: {seconds:.1f} s, {megabytes:,.0f} MiB at most",
         flush=True,
     )
 
 
-def _curie(policy: str, jobs: int) -> tuple[float, float]:
+def _curie(policy: str, jobs: int, slots: int) -> tuple[float, float]:
     workload = Lublin99(largest=LARGEST).generate(jobs, 1, CURIE_SLOTS)
-    return _cost(workload.scaled(LOAD), policy)
+    return _cost(workload.scaled(LOAD), Scenario(policy, slots=slots, progress="jss"))
 
 
-def _cost(workload: Workload, policy: str) -> tuple[float, float]:
-    seconds = _timed(lambda: simulate(workload, Scenario(policy, progress="jss")))
+def _cost(workload: Workload, scenario: Scenario) -> tuple[float, float]:
+    seconds = _timed(lambda: simulate(workload, scenario))
     return seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

@@ -161,11 +161,9 @@ class ManyNeighbours:
         taking[taking == 0] = cluster.slots
         left = 1 - self.own[front]
         found = numpy.full(back.shape, numpy.inf)
-        for layer in range(back.shape[1]):
+        for layer in range(int((-(-below // taking)).max())):
             place = layer * taking + slots
-            row, slot = numpy.nonzero((slots < taking) & (place < below))
-            if not len(row):
-                break
+            row, slot = ((slots < taking) & (place < below)).nonzero()
             at = row, place[row, slot]
             found[at] = left[row, slot]
             left[row, slot] -= self.own[back[at]]
@@ -191,7 +189,7 @@ class ManyNeighbours:
 
 def _sorted(rows: Places, values: Cpu, order: Places) -> Places:
     """Each row by values, and by order where these are equal."""
-    return numpy.take_along_axis(rows, numpy.lexsort((order, values)), axis=1)
+    return rows[numpy.arange(len(rows))[:, None], numpy.lexsort((order, values))]
 
 
 def _first_empty(rows: Places, counts: Places) -> NDArray[numpy.bool]:
