@@ -8,7 +8,7 @@ import math
 import random
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -133,9 +133,15 @@ class Cluster:
         """Like `running`, as an iterator; the cluster must not change meanwhile."""
         return iter(self._running[tier])
 
-    def on(self, tier: Tier, host: int) -> list[Run]:
-        """The runs with a process in this tier of a host, in the order of their jobs' arrival."""
-        return [run for run in self.walk(tier) if host in run.hosts]
+    def on(self, tier: Tier, hosts: Collection[int]) -> dict[int, list[Run]]:
+        """The runs with a process in this tier of each of these hosts, in the order of their jobs'
+        arrival."""
+        found: dict[int, list[Run]] = {host: [] for host in hosts}
+        wanted = set(hosts)
+        for run in self.walk(tier):
+            for host in wanted.intersection(run.hosts):
+                found[host].append(run)
+        return found
 
     @property
     def ends(self) -> Sequence[tuple[float, int, int]]:

@@ -13,20 +13,17 @@ class Occupant:
 
     :ivar idle: the CPU share that each process finds idle on its slot; infinite where nothing is
         beside it. In the foreground, that is all of it.
+    :ivar sharing: how many of its processes share a slot.
     """
 
-    __slots__ = ("hosts", "idle", "number", "tier")
+    __slots__ = ("hosts", "idle", "number", "sharing", "tier")
 
     def __init__(self, number: int, tier: Tier, hosts: Sequence[int]):
         self.number = number
         self.tier = tier
         self.hosts = hosts
         self.idle = [math.inf] * len(hosts)
-
-    @property
-    def shares(self) -> bool:
-        """Whether any of its processes shares a slot."""
-        return min(self.idle) < math.inf
+        self.sharing = 0
 
 
 #: A process on a host: what it is sorted by there, the number of its job, its index, the CPU
@@ -90,7 +87,8 @@ class Neighbours:
         self._stale |= left
 
     def changed(self) -> Collection[Occupant]:
-        """The jobs that came since the last call, and those that share slots in another way."""
+        """The jobs that came since the last call, those in the background of which a process finds
+        something else, and those in the foreground that begin or end to share slots."""
         for host in self._stale:
             self._arrange(host)
         self._stale.clear()
@@ -122,15 +120,20 @@ class Neighbours:
                 idle = math.inf
             elif idle < floor:
                 idle = floor
-            if job.idle[index] != idle:
+            before = job.idle[index]
+            if before != idle:
                 job.idle[index] = idle
+                job.sharing += (idle < math.inf) - (before < math.inf)
                 affected[number] = job
         below = min(len(back), slots) - vacant
         for position, (_by, number, index, _own, job) in enumerate(front):
             idle = 1.0 if position < below else math.inf
             if job.idle[index] != idle:
                 job.idle[index] = idle
-                affected[number] = job
+                shared = job.sharing
+                job.sharing += 1 if idle < math.inf else -1
+                if not (shared and job.sharing):
+                    affected[number] = job
 
 
 def _cpu(seat: Seat) -> float:

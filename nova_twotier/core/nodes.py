@@ -62,9 +62,10 @@ class Nodes(Cluster):
     def overdue(self) -> list[int]:
         return sorted(self._overdue) if self._overdue else []
 
-    def on(self, tier: Tier, host: int) -> list[Run]:
-        number = self.jobs[tier][host]
-        return [] if number is None else [self.runs[number]]
+    def on(self, tier: Tier, hosts: Collection[int]) -> dict[int, list[Run]]:
+        jobs, runs = self.jobs[tier], self.runs
+        numbers = {host: jobs[host] for host in hosts}
+        return {host: [] if each is None else [runs[each]] for host, each in numbers.items()}
 
     def frees_background(self, run: Run) -> bool:
         return self._overdue.isdisjoint(run.hosts)

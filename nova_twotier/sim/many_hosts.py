@@ -6,7 +6,7 @@ operation.
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy
@@ -96,13 +96,15 @@ class ManyHosts(Cluster):
     def overdue(self) -> list[int]:
         return sorted(self._overdue) if self._overdue else []
 
-    def on(self, tier: Tier, host: int) -> list[Run]:
-        return [run for run in self.walk(tier) if self._has(run, host)]
-
-    def _has(self, run: Run, host: int) -> bool:
-        hosts = self.spreads[run.job.number].hosts
-        index = hosts.searchsorted(host)
-        return bool(index < len(hosts) and hosts[index] == host)
+    def on(self, tier: Tier, hosts: Collection[int]) -> dict[int, list[Run]]:
+        found: dict[int, list[Run]] = {host: [] for host in hosts}
+        wanted = numpy.zeros(len(self.hosts), bool)
+        wanted[list(hosts)] = True
+        for run in self.walk(tier):
+            there = self.spreads[run.job.number].hosts
+            for host in there[wanted[there]].tolist():
+                found[host].append(run)
+        return found
 
     def frees_background(self, run: Run) -> bool:
         return self._overdue.isdisjoint(run.hosts)

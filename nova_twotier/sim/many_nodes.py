@@ -79,8 +79,9 @@ class ManyNodes(Cluster):
     def overdue(self) -> list[int]:
         return sorted(self._overdue) if self._overdue else []
 
-    def on(self, tier: Tier, host: int) -> list[Run]:
-        return [self.runs[int(self.jobs[tier][host])]] if self.used[tier][host] else []
+    def on(self, tier: Tier, hosts: Collection[int]) -> dict[int, list[Run]]:
+        runs, jobs, used = self.runs, self.jobs[tier], self.used[tier]
+        return {host: [runs[int(jobs[host])]] if used[host] else [] for host in hosts}
 
     def frees_background(self, run: Run) -> bool:
         return self._overdue.isdisjoint(run.hosts)

@@ -83,7 +83,7 @@ class Shared(Modelled):
     def settle(self, now: float) -> None:
         running = self.jobs
         for each in self._neighbours.changed():
-            self._adjust(running[each.number], each.shares, each.idle, now)
+            self._adjust(running[each.number], each.sharing > 0, each.idle, now)
 
 
 class SharedNodes(Modelled):

@@ -164,20 +164,26 @@ class TwoTierPass(Pass):
 
     def vacate_closed(self) -> None:
         """Evict background jobs, latest arrival first, until none is under a closed slot."""
-        for host in self.cluster.overdue():
-            while self.cluster.overfull(host):
-                there = [run for run in self.cluster.on(BG, host) if not run.pinned]
-                if not there:
-                    break
-                job = there[-1].job
-                self.remove(job, by=self._closer(host))
-                self.wait(job)
+        cluster, overdue = self.cluster, self.cluster.overdue()
+        if not overdue:
+            return
+        above, below = cluster.on(FG, overdue), cluster.on(BG, overdue)
+        for host in overdue:
+            there = [run for run in below[host] if not run.pinned]
+            while there and cluster.overfull(host):
+                job = there.pop().job
+                if job.number in cluster.runs:  # it may have had to leave another of its hosts
+                    self.remove(job, by=self._closer(host, above[host]))
+                    self.wait(job)
 
-    def _closer(self, host: int) -> Job:
-        """The foreground job that closes a slot of this host: the newest there."""
-        closers = self.cluster.on(FG, host)
+    def _closer(self, host: int, above: list[Run]) -> Job:
+        """The foreground job that closes a slot of this host: the newest there.
+
+        :param above: the foreground runs of the host.
+        """
+        closers = above
         if len(closers) > 1:
-            closers = [run for run in closers if self._closes(run, host)]
+            closers = [run for run in above if self._closes(run, host)]
         newest = [run for run in closers if run.job.number in self._before]
         return (newest or closers)[-1].job
 

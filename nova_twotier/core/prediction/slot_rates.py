@@ -34,7 +34,7 @@ class SlotRates:
 
     def _rate(self, occupant: Occupant) -> float:
         job, needs = self._jobs[occupant.number]
-        if not occupant.shares:
+        if not occupant.sharing:
             slowdown = 1.0
         elif occupant.tier is FG:
             slowdown = self._disturbed

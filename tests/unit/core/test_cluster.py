@@ -114,9 +114,9 @@ class TestCounts(testtools.TestCase):
             of_tier.sort(key=lambda run: run.job.order)
             self.assertEqual(of_tier, made.running(tier))
             self.assertEqual(of_tier, list(made.walk(tier)))
-            for host in range(len(made.hosts)):
-                there = [run for run in of_tier if host in run.hosts]
-                self.assertEqual(there, made.on(tier, host))
+            hosts = range(len(made.hosts))
+            there = {host: [run for run in of_tier if host in run.hosts] for host in hosts}
+            self.assertEqual(there, made.on(tier, hosts))
         may = [run for run in made.running(FG) if made.frees(run)]
         self.assertEqual(may, made.evictable())
         for each in made.runs.values():

@@ -39,6 +39,13 @@ def found_on_arranged_hosts(cluster, jobs):
     return found
 
 
+def matters(tier, before, idle):
+    """Whether it matters to a job that its processes find this; None before: it has come."""
+    if before is None or tier is BG:
+        return idle != before
+    return (min(idle) < math.inf) is not (min(before) < math.inf)
+
+
 @st.composite
 def occupants(draw):
     """A job on hosts, with its known and its own utilisations."""
@@ -57,7 +64,7 @@ class TestNeighbours(testtools.TestCase):
     )
     def test_as_if_all_hosts_were_arranged_anew(self, slots, threshold, data):
         cluster = Hosts([Host(f"host{n}", count) for n, count in enumerate(slots)], threshold)
-        neighbours, jobs, seen = Neighbours(cluster, FLOOR), {}, {}
+        neighbours, jobs, seen, there = Neighbours(cluster, FLOOR), {}, {}, {}
         for _pass in range(data.draw(st.integers(1, 6))):
             # Jobs may leave and come back in one pass, as those that change their tier.
             for number in data.draw(st.lists(st.integers(1, 6), max_size=8)):
@@ -68,11 +75,16 @@ class TestNeighbours(testtools.TestCase):
                 else:
                     jobs[number] = data.draw(occupants())
                     neighbours.come(number, *jobs[number])
-            told = {each.number: list(each.idle) for each in neighbours.changed()}
+            told = {each.number: each for each in neighbours.changed()}
+            there |= told
             found = found_on_arranged_hosts(cluster, jobs)
-            self.assertEqual(found, seen | told)
-            for number, idle in told.items():
-                self.assertNotEqual(idle, seen.get(number), "told without need")
+            self.assertEqual(found, {number: there[number].idle for number in jobs})
+            for number, idle in found.items():
+                sharing = sum(each < math.inf for each in idle)
+                self.assertEqual(sharing, there[number].sharing)
+                self.assertEqual(
+                    matters(jobs[number][0], seen.get(number), idle), number in told, number
+                )
             seen = found
 
     def neighbours(self, *jobs):
@@ -83,7 +95,7 @@ class TestNeighbours(testtools.TestCase):
         return told
 
     def shares(self, neighbours):
-        return {each.number: each.shares for each in neighbours.changed()}
+        return {each.number: each.sharing > 0 for each in neighbours.changed()}
 
     def test_the_hottest_in_the_background_has_the_empty_slot(self):
         made = self.neighbours((FG, 0.5), (BG, 0.3), (BG, 0.6))

@@ -11,7 +11,7 @@ from nova_twotier.core.jobs import Job
 from nova_twotier.sim.many_hosts import ManyHosts
 from nova_twotier.sim.many_neighbours import ManyNeighbours
 from tests.unit.core.builders import BG, FG, utilisation
-from tests.unit.core.test_neighbours import found_on_arranged_hosts
+from tests.unit.core.test_neighbours import found_on_arranged_hosts, matters
 
 FLOOR = 0.04
 
@@ -36,10 +36,8 @@ class TestManyNeighbours(testtools.TestCase):
             for number, (tier, *_job) in jobs.items():
                 idle, before = found[number], seen.get(number)
                 self.assertEqual(idle, neighbours.idle[neighbours.processes[number]].tolist())
-                shares, shared = min(idle) < math.inf, before and min(before) < math.inf
-                self.assertEqual(shares, neighbours.shares(number))
-                differs = shares is not shared if tier is FG else idle != before
-                self.assertEqual(differs, number in told, number)
+                self.assertEqual(min(idle) < math.inf, neighbours.shares(number))
+                self.assertEqual(matters(tier, before, idle), number in told, number)
             seen = found
 
     def change(self, cluster, neighbours, jobs, data):
