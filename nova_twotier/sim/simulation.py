@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas
 
 from nova_twotier.core.actions import FG
-from nova_twotier.sim import engine, network, variants
+from nova_twotier.sim import engine, job_table, network, variants
 from nova_twotier.sim.arrivals import executions
 from nova_twotier.sim.easy_plus_plus import EasyPlusPlus
 from nova_twotier.sim.estimates import Predictions
@@ -20,32 +20,12 @@ from nova_twotier.sim.scenario import InvalidScenario, Scenario
 from nova_twotier.sim.sharing import Sharing
 from nova_twotier.sim.workloads.workload import Workload
 
-#: Columns of a result, one row a job; times in seconds, counts without unit.
-COLUMNS = {
-    "job": "int64",
-    "arrival": "float64",
-    "size": "int64",
-    "runtime": "float64",
-    "estimate": "float64",  # that the policy was told last; NaN: none
-    "start": "float64",  # the first
-    "finish": "float64",
-    "how": "category",  # the first start came about
-    "tier": "category",  # of the first start
-    "background_time": "float64",
-    "lost_time": "float64",  # work lost by kills
-    "migrations": "int64",
-    "evictions": "int64",
-    "kills": "int64",
-    "swaps": "int64",
-    "qos": "category",
-}
-
 
 @dataclass
 class Result:
     """The result of a run.
 
-    :param jobs: one row a job, by number, with `COLUMNS`.
+    :param jobs: one row a job, by number, with `job_table.COLUMNS`.
     :param rejected: job, size and reason of jobs that this cluster can never run or, without a
         queue, could not run when they arrived.
     :param nodes: slots.
@@ -114,15 +94,14 @@ def simulate(
         for job in run:
             if ended:
                 ended(job)
-            rows.append(_row(job))
+            rows.append(job_table.row(job))
             busy += job.busy
             first, last = min(first, job.job.arrival), max(last, job.finish)
-    rows.sort()
     rejected.sort()
     return Result(
         workload=workload.name,
         scenario=scenario,
-        jobs=pandas.DataFrame.from_records(rows, columns=list(COLUMNS)).astype(COLUMNS),
+        jobs=job_table.table(rows),
         rejected=pandas.DataFrame(rejected, columns=["job", "size", "reason"]),
         nodes=size,
         span=max(0.0, last - first),
@@ -142,25 +121,3 @@ def sharing_of(workload: Workload, scenario: Scenario, slots: int) -> Sharing | 
         )
     owners = {number: str(owner) for number, owner in known.items()}
     return Sharing(scenario.sharing(), owners, slots)
-
-
-def _row(done: Execution) -> tuple:
-    job = done.job
-    return (
-        job.number,
-        job.arrival,
-        job.size,
-        done.runtime,
-        job.estimate,
-        done.start,
-        done.finish,
-        done.how,
-        done.first_tier,
-        done.background,
-        done.lost,
-        done.migrations,
-        done.evictions,
-        done.kills,
-        done.swaps,
-        str(job.qos),
-    )

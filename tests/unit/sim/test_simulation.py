@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from nova_twotier.core import policies
 from nova_twotier.core.progress import InvalidModel
+from nova_twotier.sim.job_table import COLUMNS
 from nova_twotier.sim.recorder import Stay
 from nova_twotier.sim.scenario import InvalidScenario, Scenario
-from nova_twotier.sim.simulation import COLUMNS, simulate
+from nova_twotier.sim.simulation import simulate
 from nova_twotier.sim.workloads import catalogue
 from nova_twotier.sim.workloads.utilisation import Utilisation
 from tests.unit.sim.run_builders import (
