@@ -99,7 +99,10 @@ class Job:
         qos: Qos = NORMAL,
     ):
         check_size(size)
-        check_cpu(cpu, size)
+        dispatch = _dispatch(cpu)
+        # Where they descend, as most often, the first and the last say as much as all of them.
+        if len(cpu) != size or dispatch is not None or not (cpu[-1] >= 0 and cpu[0] <= 1):
+            check_cpu(cpu, size)
         if estimate is not None and not 0 <= estimate < math.inf:
             raise InvalidJob(f"estimate is {estimate}; give a run time of 0 seconds or more")
         if not 0 <= mbps < math.inf:
@@ -119,8 +122,8 @@ class Job:
         self.rank = rank
         self.offset = offset
         self.qos = qos
-        self.hottest = max(cpu)
-        self.dispatch = _dispatch(cpu)
+        self.hottest = cpu[0] if dispatch is None else max(cpu)
+        self.dispatch = dispatch
         expected = math.inf if estimate is None else estimate
         self.expected = expected if walltime is None else min(expected, walltime)
         place, precedence = (arrival if rank is None else rank) + offset, 0
