@@ -41,8 +41,9 @@ class VmGroup:
         """The CPU weight of the VM; without meaning while the VM is idle.
 
         :raises Gone: if the VM no longer runs.
+        :raises HypervisorError: if the CPU controller is not enabled for the group.
         """
-        with _errors():
+        with self._errors():
             return int(self._weight_file.read_text())
 
     @property
@@ -53,7 +54,7 @@ class VmGroup:
         """
         if not self._idle_file.exists():
             return False
-        with _errors():
+        with self._errors():
             return self._idle_file.read_text().strip() == "1"
 
     def set_weight(self, weight: int) -> None:
@@ -64,7 +65,7 @@ class VmGroup:
         """
         # The kernel gives an idle group no weight, and one that ceases to be idle the default.
         self.set_idle(False)
-        with _errors():
+        with self._errors():
             self._weight_file.write_text(str(weight))
 
     def set_idle(self, idle: bool) -> None:
@@ -80,8 +81,18 @@ class VmGroup:
                 f"{self._idle_file} does not exist: this kernel has no idle groups; unset "
                 "[agent]background_idle"
             )
-        with _errors():
+        with self._errors():
             self._idle_file.write_text(str(int(idle)))
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Translate errors of the group's files into `HypervisorError` and `Gone`."""
+        try:
+            yield
+        except OSError as error:
+            # A group without the CPU controller lacks the file, too.
+            gone = error.errno in _REMOVED and not self.path.exists()
+            raise (Gone if gone else HypervisorError)(f"control group: {error}") from error
 
 
 class VmGroups:
@@ -138,13 +149,3 @@ def _is_ours(group: pathlib.Path) -> bool:
         return group.stat().st_uid == os.geteuid()
     except OSError:
         return False
-
-
-@contextlib.contextmanager
-def _errors() -> Iterator[None]:
-    """Translate errors of a group's files into `HypervisorError` and `Gone`."""
-    try:
-        yield
-    except OSError as error:
-        kind = Gone if error.errno in _REMOVED else HypervisorError
-        raise kind(f"control group: {error}") from error

@@ -124,6 +124,14 @@ class TestVmGroups(testtools.TestCase):
         error = self.assertRaises(HypervisorError, group.set_idle, True)
         self.assertIn("unset [agent]background_idle", str(error))
 
+    def test_a_group_without_the_cpu_controller(self):
+        """The VM runs nevertheless, and the log is to say what is wrong."""
+        group = self.vm()
+        (group.path / "cpu.shares").unlink()
+        error = self.assertRaises(HypervisorError, lambda: group.weight)
+        self.assertNotIsInstance(error, Gone)
+        self.assertIn("cpu.shares", str(error))
+
 
 class TestCpuController(testtools.TestCase):
     def setUp(self):
