@@ -97,9 +97,14 @@ def rules_for(options, host_cpus: Cpus, controller: CpuController) -> Rules:
                 f"[agent]{option} names CPU {min(missing)}, which this host does not have online; "
                 f"it has {', '.join(map(str, sorted(host_cpus)))}"
             )
-    if options.background_weight >= options.foreground_weight:
+    weights = {
+        Tier.FG: controller.allowed(options.foreground_weight),
+        Tier.BG: controller.allowed(options.background_weight),
+    }
+    if weights[Tier.BG] >= weights[Tier.FG]:
         raise config.ConfigError(
-            "[agent]background_weight must be less than [agent]foreground_weight"
+            "[agent]background_weight must be less than [agent]foreground_weight; with cgroup "
+            f"v{controller.version} they are {weights[Tier.BG]} and {weights[Tier.FG]}"
         )
     if shared := emulator_cpus & set(slot_cpus):
         LOG.warning(
@@ -119,10 +124,6 @@ def rules_for(options, host_cpus: Cpus, controller: CpuController) -> Rules:
             f"[agent]background_idle: this kernel has no cpu.idle below {controller.root} (Linux "
             "5.15 and later has); unset it, and choose [agent]background_weight"
         )
-    weights = {
-        Tier.FG: controller.allowed(options.foreground_weight),
-        Tier.BG: controller.allowed(options.background_weight),
-    }
     return Rules(
         weights,
         tuple(slot_cpus),

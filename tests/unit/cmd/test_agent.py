@@ -82,3 +82,7 @@ class TestRules(AgentOptionsTestCase):
     def test_tiers_the_wrong_way_round(self):
         weights = {"background_weight": 500, "foreground_weight": 500}
         self.assert_mistake("must be less", **weights)
+
+    def test_tiers_that_this_version_of_cgroups_makes_equal(self):
+        weights = {"background_weight": 1, "foreground_weight": 2}
+        self.assert_mistake("with cgroup v1 they are 2 and 2", **weights)
