@@ -76,7 +76,9 @@ def _policy_files(conf) -> list[pathlib.Path]:
         found.append(pathlib.Path(main))
     for name in conf.oslo_policy.policy_dirs:
         if directory := conf.find_file(name):
-            found += sorted(each for each in pathlib.Path(directory).iterdir() if each.is_file())
+            # Nova skips hidden files, such as those of an editor.
+            files = (each for each in pathlib.Path(directory).iterdir() if each.is_file())
+            found += sorted(each for each in files if not each.name.startswith("."))
     return found
 
 

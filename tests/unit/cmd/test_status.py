@@ -275,12 +275,15 @@ class TestOpenings(StatusCase):
             self.shows("Servers on forced hosts", FAILURE, "policy cannot be read: ", change)
 
     def test_directories_of_policies(self):
-        """The last file that has the rule counts, as for Nova."""
+        """The last file that has the rule counts, as for Nova, and hidden ones do not."""
         rule = "os_compute_api:servers:create:forced_host"
         directory = self.directory / "policies"
         directory.mkdir()
         (directory / "1.yaml").write_text(f'"{rule}": "@"')
         change = f"[oslo_policy]\npolicy_dirs = {directory}\n"
+        self.shows("Servers on forced hosts", WARNING, "1.yaml lets servers", change)
+        (directory / ".2.yaml").write_text(f'"{rule}": "!"')
+        (directory / ".2.yaml.swp").write_bytes(b"b0VIM\x00\xff")
         self.shows("Servers on forced hosts", WARNING, "1.yaml lets servers", change)
         (directory / "2.yaml").write_text(f'"{rule}": "!"')
         self.assertEqual(SUCCESS, self.check(change)[0])
