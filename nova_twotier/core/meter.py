@@ -103,7 +103,7 @@ class Meter:
         hot = held is not None and held >= self._least_hot
         if hot == self.closed and self._off < self._rules.open_samples:
             return None
-        return self._points
+        return self._points if self._points != held else None
 
     def _follow(self, held: int | None) -> None:
         """Start from what the ledger says, also if somebody else has written it meanwhile."""
@@ -124,7 +124,5 @@ class Meter:
     @property
     def _points(self) -> int:
         """The level in points, as hot as the slot is closed. Placement knows no claim of 0."""
-        points = cpu_points(self.level or 0.0)
-        if self.closed:
-            return max(points, self._least_hot)
-        return max(1, min(points, self._least_hot - 1))
+        points, least = cpu_points(self.level or 0.0), self._least_hot
+        return max(1, max(points, least) if self.closed else min(points, least - 1))

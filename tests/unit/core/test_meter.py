@@ -90,6 +90,12 @@ class TestMeter(testtools.TestCase):
             self.assertEqual([percent - 1], Vm(rules=rules).run(*[bound - 0.001] * 40).published)
             self.assertEqual([percent], Vm(rules=rules).run(*[bound + 0.001] * 40).published)
 
+    def test_thresholds_below_the_least_points(self):
+        """As if to switch off the background: an idle VM is news once, not at each sample."""
+        for bound in (0.0, 0.01):
+            rules = dataclasses.replace(RULES, close_at=bound, open_below=bound)
+            self.assertEqual([1], Vm(rules=rules).run(*[0.0] * 60).published)
+
     def test_a_square_wave_closes_nothing(self):
         """Whose period is shorter than the window."""
         self.assertEqual([], Vm(held=50).run(*[1, 0] * 30).published)
