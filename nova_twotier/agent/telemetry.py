@@ -16,6 +16,9 @@ from nova_twotier.ledger.placement import Placement, PlacementError
 
 LOG = logging.getLogger(__name__)
 
+#: Seconds until points are written again for which the host had no room.
+_RETRY = 60.0
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -59,6 +62,8 @@ class Telemetry:
         self._due = self._beat_due = 0.0
         self._meters: dict[str, Meter] = {}
         self._troubles = Troubles(LOG)
+        #: Until when no points are written for VMs that stayed without.
+        self._without: dict[str, float] = {}
         #: The host and the number of slots that it has closed there; None: it does not know.
         self._closed: tuple[tree.TierHost, int] | None = None
         #: What was last sampled. Replaced, never changed: other threads may read it.
@@ -85,10 +90,7 @@ class Telemetry:
             if (points := meter.news(held[vm])) is not None
         }
         try:
-            if news:
-                claims.set_cpu_points(self._placement, [found.host], news)
-                for vm, points in news.items():
-                    LOG.info("VM %s uses %s %% of its slot, not %s", vm, points, held[vm])
+            self._publish(now, found.host, held, news)
             self._close(found.host, held | news)
             if now >= self._beat_due:
                 self._heart.beat(found.host.provider[Tier.FG])
@@ -130,6 +132,23 @@ class Telemetry:
             )
         self._troubles.keep({"placement", *found.claims})
         return readings
+
+    def _publish(
+        self,
+        now: float,
+        host: tree.TierHost,
+        held: Mapping[str, int | None],
+        news: Mapping[str, int],
+    ) -> None:
+        """Write the news to the claims of the VMs."""
+        self._without = {vm: until for vm, until in self._without.items() if vm in news}
+        due = {vm: points for vm, points in news.items() if now >= self._without.get(vm, now)}
+        if not due:
+            return
+        without = claims.set_cpu_points(self._placement, [host], due)
+        self._without |= dict.fromkeys(without, now + _RETRY)
+        for vm in sorted(due.keys() - without):
+            LOG.info("VM %s uses %s %% of its slot, not %s", vm, due[vm], held[vm])
 
     def _close(self, host: tree.TierHost, held: Mapping[str, int | None]) -> None:
         """Close as many slots as there are hot VMs, if their number or the host has changed.

@@ -249,11 +249,11 @@ def seat(
 
 def set_cpu_points(
     placement: Placement, hosts: Iterable[TierHost], points: Mapping[str, int], each: Each = map
-) -> None:
+) -> set[str]:
     """Add the processes' CPU utilisation, in percent points, to the claims of their VMs.
 
     A host that was shrunk below its use may have no room for more points: the VMs there stay
-    without, the others get theirs.
+    without, the others get theirs. Returns those that stay without.
     """
     children = _children(hosts)
 
@@ -279,11 +279,13 @@ def set_cpu_points(
     except Conflict as error:
         if len(points) == 1:
             LOG.info("Could not add the CPU points of VM %s to the ledger: %s", *points, error)
-            return
+            return {*points}
         # Where few have no room, halves take fewer writes than one for each.
-        vms = list(points)
+        vms, without = list(points), set[str]()
         for half in (vms[: len(vms) // 2], vms[len(vms) // 2 :]):
-            set_cpu_points(placement, hosts, {vm: points[vm] for vm in half}, each)
+            without |= set_cpu_points(placement, hosts, {vm: points[vm] for vm in half}, each)
+        return without
+    return set()
 
 
 def _children(hosts: Iterable[TierHost]) -> set[str]:

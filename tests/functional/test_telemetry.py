@@ -151,6 +151,21 @@ class TestTelemetry(LedgerTestCase):
         self.agent.run(30, **{self.front: 0.6})
         self.assertEqual([], written)
 
+    def test_a_host_without_room_for_more_points(self):
+        """It has fewer slots than VMs now: they are tried again now and then, not each second."""
+        other = self.claim(0, FG)
+        self.tiers = self.sync(1, self.TIERS)
+        log = self.useFixture(fixtures.FakeLogger())
+        self.agent.run(40, **{self.front: 0.7, other: 0.7})
+        self.assertEqual([0, 70], sorted(map(self.points, (self.front, other))))
+        self.assertEqual(1, log.output.count("Could not add the CPU points of VM"))
+        self.assertEqual(1, log.output.count("uses 70 % of its slot"))
+        self.agent.run(60)
+        self.assertEqual(2, log.output.count("Could not add the CPU points of VM"))
+        self.tiers = self.sync(self.SLOTS, self.TIERS)
+        self.agent.run(60)
+        self.assertEqual([70, 70], list(map(self.points, (self.front, other))))
+
     def test_a_host_that_leaves_stays_withheld(self):
         self.sync(self.SLOTS, self.TIERS, hosts=[1])
         everything = self.withheld()
