@@ -1,5 +1,6 @@
 """The client for Placement: JSON in, JSON out, and typed errors."""
 
+import contextlib
 import re
 from collections.abc import Callable
 from http import HTTPStatus
@@ -89,15 +90,17 @@ class Placement:
                 f"Placement does not answer ({brief(error)}); "
                 "is the cloud up, and [placement] right?"
             ) from error
-        if answer.ok:
-            try:
-                return answer.json() if answer.content else {}
-            except ValueError as error:
-                raise PlacementUnavailable(
-                    f"Placement answered {method} {url} without JSON; is [placement] right, and no "
-                    "proxy in its place?"
-                ) from error
-        raise _error(answer, f"{method} {url}")
+        if not answer.ok:
+            raise _error(answer, f"{method} {url}")
+        if method != "GET" and not answer.content:
+            return {}
+        with contextlib.suppress(ValueError):
+            if isinstance(found := answer.json(), dict):
+                return found
+        raise PlacementUnavailable(
+            f"Placement answered {method} {url} without JSON; is [placement] right, and no "
+            "proxy in its place?"
+        )
 
 
 class FencedPlacement(Placement):
@@ -149,10 +152,10 @@ def login_refused(service: str, section: str) -> str:
 
 def _error(answer: Response, request: str) -> PlacementError:
     try:
-        error = answer.json()["errors"][0]
+        error = dict(answer.json()["errors"][0])
     except (ValueError, LookupError, TypeError):
-        error = {}
-    detail = " ".join(error.get("detail", answer.text).split())
+        error = {}  # it is a proxy's
+    detail = " ".join(str(error.get("detail") or answer.text).split())
     if answer.status_code == HTTPStatus.UNAUTHORIZED:
         return PlacementError(login_refused("Placement", "placement"), answer.status_code)
     message = f"Placement refused {request}: {answer.status_code} {detail}"

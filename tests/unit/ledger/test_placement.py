@@ -47,9 +47,10 @@ class TestPlacement(testtools.TestCase):
         self.assertIsNone(self.requests.last_request.body)
 
     def test_a_proxy_answers_in_its_place(self):
-        self.requests.get(f"{URL}/x", text="<html>maintenance</html>")
-        error = self.assertRaises(placement.PlacementUnavailable, self.placement.get, "/x")
-        self.assertIn("answered GET /x without JSON", str(error))
+        for text in ("<html>maintenance</html>", "", "null", "[]"):
+            self.requests.get(f"{URL}/x", text=text)
+            error = self.assertRaises(placement.PlacementUnavailable, self.placement.get, "/x")
+            self.assertIn("answered GET /x without JSON", str(error))
 
     def test_not_found(self):
         self.refused(placement.NotFound, 404, json=refusal(404))
@@ -77,7 +78,8 @@ class TestPlacement(testtools.TestCase):
         self.assertIn("Bad Gateway", message)
 
     def test_answer_without_errors(self):
-        for answer in ([], {}, {"errors": []}, {"errors": None}):
+        strange = {"errors": ["busy"]}, {"errors": [{"detail": None}]}
+        for answer in ([], {}, {"errors": []}, {"errors": None}, *strange):
             self.refused(placement.PlacementError, 500, json=answer)
 
     def test_nobody_answers(self):
