@@ -28,6 +28,9 @@ _EVENTS = {
 }
 #: What libvirt says of a VM that is being paused, saved, restored, migrated or started.
 _WORKING = {libvirt.VIR_DOMAIN_CONTROL_JOB, libvirt.VIR_DOMAIN_CONTROL_OCCUPIED}
+#: What it says of a VM to which nothing is being done, and of one that it has lost contact with.
+_FREE = (libvirt.VIR_DOMAIN_CONTROL_OK, libvirt.VIR_DOMAIN_CONTROL_ERROR_REASON_NONE)
+_BROKEN = (libvirt.VIR_DOMAIN_CONTROL_ERROR, libvirt.VIR_DOMAIN_CONTROL_ERROR_REASON_MONITOR)
 #: Why a VM is paused while something is done to it of which libvirt does not say that it works on
 #: it, such as all the time in which the memory of one that arrives is transferred.
 _HELD = {
@@ -142,8 +145,11 @@ class LibvirtHost:
         """
         with self._domain(guest.uuid) as domain:
             # libvirt would make us, and all other VMs, wait for 30 s, and refuse then.
+            control = domain.controlInfo() if self._is_qemu else _FREE
+            if tuple(control[:2]) == _BROKEN:
+                raise HypervisorError("libvirt has lost QEMU's monitor: restart the VM")
             if self._is_qemu and (
-                _is_held(domain.state()) or domain.controlInfo()[0] != libvirt.VIR_DOMAIN_CONTROL_OK
+                _is_held(domain.state()) or control[0] != libvirt.VIR_DOMAIN_CONTROL_OK
             ):
                 if guest.busy and wanted.weight not in (None, guest.weight):
                     self.lift(guest.uuid, wanted.weight)

@@ -8,7 +8,7 @@ import fixtures
 import testtools
 
 from nova_twotier.agent.cgroups import cpu_controller
-from nova_twotier.agent.guests import Gone, HypervisorError, Priority
+from nova_twotier.agent.guests import Busy, Gone, HypervisorError, Priority
 
 try:
     import libvirt
@@ -95,6 +95,21 @@ class TestLibvirtHost(testtools.TestCase):
         self.assertEqual([], self.host.running())
         self.assertRaises(Gone, self.host.guest, str(uuid.uuid4()))
         self.assertRaises(Gone, self.host.apply, guest, Priority(None, frozenset({1})))
+
+    def test_a_vm_whose_monitor_is_lost(self):
+        """It does not count as busy: the log is to say that it gets no priority."""
+        guest, wanted = self.guest(), Priority(None, frozenset({1}))
+        self.host._is_qemu = True
+
+        def kind_for(reason):
+            said = [libvirt.VIR_DOMAIN_CONTROL_ERROR, reason, 0]
+            with fixtures.MonkeyPatch("libvirt.virDomain.controlInfo", lambda *_: said):
+                return type(self.assertRaises(HypervisorError, self.host.apply, guest, wanted))
+
+        monitor = libvirt.VIR_DOMAIN_CONTROL_ERROR_REASON_MONITOR
+        self.assertIs(HypervisorError, kind_for(monitor))
+        # libvirt also says this for a moment.
+        self.assertIs(Busy, kind_for(libvirt.VIR_DOMAIN_CONTROL_ERROR_REASON_INTERNAL))
 
     def test_it_connects_again(self):
         self.host.running()
