@@ -36,7 +36,8 @@ class OutOfSlots(ValueError):
 class Host:
     """A compute host with L `slots` of K `tiers`; it takes new VMs while `enabled`.
 
-    From the time `closes` on, in seconds, it is planned to take none: see `core.windows`.
+    From the time `closes` on, in seconds, it is planned to take none: see `core.windows`. Minus
+    infinity if it has left the pool for good.
     """
 
     name: str

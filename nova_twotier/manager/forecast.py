@@ -69,7 +69,8 @@ def cluster_of(
             host.shape.slots,
             host.shape.tiers,
             host.name in seen.enabled,
-            seen.closes.get(host.name, math.inf),
+            # A leaving host takes no VMs again: whatever waits for maintenance cannot wait for it.
+            -math.inf if host.leaving else seen.closes.get(host.name, math.inf),
         )
         for host in seen.hosts
     ]

@@ -281,8 +281,10 @@ def _with_room(
 ) -> tuple[Host, ...]:
     """The hosts with a slot for each process that is there.
 
-    A host that was given fewer slots than it has processes takes nothing until some have left.
+    A host that was given fewer slots than it has processes takes nothing until some have left. When
+    hosts close is left out: the file knows no windows, and names the hosts that leave.
     """
+    hosts = [replace(host, closes=math.inf) for host in hosts]
     held = Counter((host, each.tier) for each in jobs for host in each.hosts)
     held.update((each.host, each.tier) for each in servers)
     return tuple(_grown(host, held[index, FG], held[index, BG]) for index, host in enumerate(hosts))

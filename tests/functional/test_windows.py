@@ -63,6 +63,23 @@ class TestStarts(WindowCase):
             self.assertEqual(JobState.RUNNING, self.state(job))
             self.end(job)
 
+    def test_the_slots_of_a_host_that_leaves_do_not_count(self):
+        """One that is too large for the others, but for those with a window, holds up nobody."""
+        self.cloud(seed=7)
+        self.manager = self.engine("fcfs")
+        there = self.submit(2)
+        self.rounds(self.manager, 15)
+        [left, _left] = self.hosts_of(there)
+        drained, other = sorted({"host0", "host1", "host2"} - {left})
+        self.nova.left.add(left)
+        self.plan(drained, since=self.now + 1000.0)
+        self.rounds(self.manager, 5)
+        large, small = self.submit(3, 2000.0), self.submit(2, 2000.0)
+        self.rounds(self.manager, 15)
+        reason = str(self.store.job(large.number).reason)
+        self.assertIn("needs 3 slots", reason)
+        self.assertEqual((JobState.QUEUED, [other] * 2), (self.state(large), self.hosts_of(small)))
+
     def test_both_causes_are_named(self):
         """Too few slots are idle, and some hosts are not for it; the reason stays the same."""
         self.cloud(seed=6)
