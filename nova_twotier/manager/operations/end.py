@@ -18,6 +18,7 @@ from nova_twotier.manager.operations.gang import (
     remove,
     request,
     reset,
+    to_delete,
 )
 from nova_twotier.manager.operations.operation import CloudRequest, Note, Operation, Step, done
 
@@ -84,8 +85,8 @@ class End(Operation):
                 if not server.locked or context.tried(UNLOCK, server.id):
                     continue
                 step.requests.append(request(UNLOCK, server, partial(cloud.unlock, server)))
-            elif server.status in LOST or (not server.busy and _unkept(context, server)):
-                if server.task != "deleting":
+            elif _unkept(context, server):
+                if to_delete(context, server):
                     step.requests.append(delete(context, server))
             elif not server.busy and server.status in KEPT:
                 step.requests.append(request(SAVE, server, partial(cloud.shelve, server)))
@@ -112,7 +113,12 @@ class End(Operation):
 
 
 def _unkept(context: Context, server: Server) -> bool:
-    """Whether a server that was to be kept is deleted instead, since it cannot be shelved."""
+    """Whether a server that was to be kept is deleted instead, since it cannot be shelved: on a
+    dead host, nobody would ever do that."""
+    if server.status in LOST or server.task == "deleting" or server.host in context.seen.down:
+        return True
+    if server.busy:
+        return False
     if server.status in KEPT:
         return context.exhausted(SAVE, server.id)
     return server.status != LEAVING

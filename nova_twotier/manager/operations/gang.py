@@ -82,20 +82,24 @@ def forget(context: Context) -> list[CloudRequest]:
 def remove(context: Context) -> Step | None:
     """The next step of deleting all servers of a job; None when there are none.
 
+    Deletes may be repeated, see `to_delete`.
+    """
+    if context.gang:
+        return Step([delete(context, each) for each in context.gang if to_delete(context, each)])
+    return Step() if context.still_claiming() else None
+
+
+def to_delete(context: Context, server: Server) -> bool:
+    """Whether a server that is to go has to be deleted now.
+
     A delete may be repeated even while Nova is busy with the server. It has to be if the host that
     was deleting the server went down, or if the deletion takes too long.
     """
-    if context.gang:
-        return Step(
-            [
-                delete(context, server)
-                for server in context.gang
-                if server.task != "deleting"
-                or server.host in context.seen.down
-                or context.overdue(max(1, context.tried(DELETE, server.id)))
-            ]
-        )
-    return Step() if context.still_claiming() else None
+    return (
+        server.task != "deleting"
+        or server.host in context.seen.down
+        or context.overdue(max(1, context.tried(DELETE, server.id)))
+    )
 
 
 def reset(context: Context, tasks: Container[str]) -> list[CloudRequest]:

@@ -150,3 +150,20 @@ class TestKeep(OperationCase):
         step = self.advance(end(self.one, attempts={f"save {gang[0].id}": 3}), self.one, seen(gang))
         self.assertEqual(([("delete", gang[0])], None), (self.calls, step.state))
         self.assertIsNot(ActionState.DONE, step.state)
+
+    def test_what_is_on_a_dead_host_is_deleted(self):
+        """Nobody would ever shelve it, and the job would end for ever, on its slot."""
+        gone, *rest = self.gang("ACTIVE", *["SHELVED_OFFLOADED"] * 2)
+        for task in (None, "shelving", "deleting"):
+            dead = dataclasses.replace(gone, task=task)
+            self.cloud.reset_mock()
+            self.advance(end(self.one), self.one, seen([dead, *rest], down="a"))
+            self.assertEqual([("delete", dead)], self.calls)
+
+    def test_a_delete_that_takes_too_long_is_repeated(self):
+        lost, *rest = self.gang("ERROR", *["SHELVED_OFFLOADED"] * 2)
+        lost = dataclasses.replace(lost, task="deleting")
+        record = end(self.one, attempts={f"delete {lost.id}": 1})
+        for now, calls in ((59.0, []), (60.0, [("delete", lost)])):
+            self.advance(record, self.one, seen([lost, *rest]), now, operation_timeout=60.0)
+            self.assertEqual(calls, self.calls)
