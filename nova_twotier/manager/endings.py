@@ -68,12 +68,13 @@ def _running(job: Job, seen: Observation, attempts: int, off: Verdicts) -> Actio
         return _broken(job, reason, seen)
     if seen.at < job.not_before or seen.busy(job):
         return None
-    if befallen:
+    if befallen and not any(server.status.startswith("SHELVED") for server in gang):
         cause, shutdown = max(befallen, key=lambda each: each[1].vain)
         return _power_on(job, cause, shutdown, seen, attempts)
     if _together(job, seen):
         return None
     # Shelve it, whatever mode it asks for: that keeps its work, and it may restart on any host.
+    # What is off while others are shelved is not started before: it could not work without them.
     reason = changes.SCATTERED(tier=job.tier)
     plan = EvictPlan(reason, Preemption.SHELVE, repairs=True)
     return _action(ActionKind.EVICT, PHASE_EVICT, job, plan, seen)

@@ -119,6 +119,14 @@ class TestEndings(testtools.TestCase):
         action = self.end_of(one, [up, away])
         self.assertEqual((ActionKind.EVICT, True), (action.kind, action.plan.repairs))
 
+    def test_what_is_off_is_not_started_while_others_are_shelved(self):
+        """As long as it cannot be shelved, it would boot again and again for nothing."""
+        one = job()
+        off, away = servers(one, "SHUTOFF")[0], servers(one, "SHELVED_OFFLOADED", hosts=(None,))[1]
+        verdicts = {off.id: Shutdown(failures.LEFT_OFF(action="shelve"))}
+        action = self.end_of(one, [off, away], off=verdicts)
+        self.assertEqual((ActionKind.EVICT, True), (action.kind, action.plan.repairs))
+
     def test_too_many_servers_restart_the_job(self):
         one = job()
         gang = servers(one)
