@@ -6,6 +6,7 @@ import time
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.core.actions import Tier
 from nova_twotier.db import drains
+from nova_twotier.db.models import Job
 from nova_twotier.db.states import OVER, JobState
 from nova_twotier.ledger import claims
 from tests.functional.base import BG, FG
@@ -203,6 +204,20 @@ class TestWithMigration(InMemoryTestCase, DrainCase):
         self.assertEqual(JobState.CANCELLED, self.store.job(job.number).state)
         self.assertNotIn("not migrated", self.kinds(job.number))
         self.assertEqual([], self.nova.servers())
+
+    def test_so_does_the_end_of_the_walltime(self):
+        self.cloud(seed=17)
+        [job] = self.running(4)
+        with self.store.transaction() as session:
+            session.get(Job, job.number).walltime = 600.0
+        host = self.hosts_of(job)[0]
+        self.nova.stuck = {each.id for each in self.nova.servers()}
+        self.drain(host, migrate=True)
+        self.until(lambda: self.nova_is_migrating(), "migrating")
+        self.now = self.store.job(job.number).run_since + 600.0
+        self.rounds(self.manager, 10)
+        self.assertEqual(JobState.FAILED, self.store.job(job.number).state)
+        self.assertNotIn("not migrated", self.kinds(job.number))
 
     def nova_is_migrating(self):
         return any(server.task == "migrating" for server in self.nova.servers())

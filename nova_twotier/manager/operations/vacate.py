@@ -16,8 +16,8 @@ class Vacate(Migrate):
     end overtakes it."""
 
     def advance(self, context: Context) -> Step:
-        if asked := context.job.requested_action:
-            return self._give_up(context, failures.REQUESTED(action=asked))
+        if reason := _why_it_ends(context):
+            return self._give_up(context, reason)
         return super().advance(context)
 
     def _late(self, context: Context, step: Step) -> Step:
@@ -40,8 +40,18 @@ class Vacate(Migrate):
 
     def undo(self, context: Context) -> list[Note]:
         notes = super().undo(context)
-        return [] if context.job.requested_action else notes
+        return [] if _why_it_ends(context) else notes
 
     def _is_there(self, server: Server, context: Context) -> bool:
         origin = context.plan(VacatePlan).origins.get(server.index)
         return server.host != origin and super()._is_there(server, context)
+
+
+def _why_it_ends(context: Context) -> Reason | None:
+    """Why the job ends now, wherever its servers are; None if it goes on."""
+    job = context.job
+    if asked := job.requested_action:
+        return failures.REQUESTED(action=asked)
+    if job.walltime is not None and job.ran(context.env.now) >= job.walltime:
+        return failures.WALLTIME(walltime=job.walltime)
+    return None
