@@ -138,6 +138,11 @@ class _Preemption:
         return now >= self.asked_at + RETRY_AFTER * 2 ** (self.times - 1)
 
 
+def _was_shelved(known: _Preemption) -> bool:
+    """Whether a server that ran was asked to be shelved, which powers it off first."""
+    return bool(known.times) and known.server.status == "ACTIVE"
+
+
 class Preemptions:
     """Gives notice to the servers, shelves or deletes them, and takes that back.
 
@@ -151,6 +156,8 @@ class Preemptions:
         #: Until when servers are left alone that could not be preempted.
         self._given_up: dict[str, float] = {}
         self._withdrawn: dict[str, Asked] = {}
+        #: Servers that are to stay but may go off, and the last request to start each.
+        self._staying: dict[str, Asked | None] = {}
 
     @property
     def begun(self) -> Set[str]:
@@ -189,9 +196,8 @@ class Preemptions:
                 continue
             self._begun[server.id] = known
             self._advance(known, server, now)
-        for vm, known in before.items():
-            if vm in there:
-                self._start_again(known, there[vm])
+        self._staying |= {vm: None for vm, known in before.items() if _was_shelved(known)}
+        self._start_again(there, now)
         self._withdraw_notices(there, now)
 
     def _begin(self, server: Server, now: float) -> _Preemption:
@@ -215,11 +221,20 @@ class Preemptions:
                 act = partial(self._cloud.shelve, server)
             self._request("preempt", server, act)
 
-    def _start_again(self, known: _Preemption, server: Server) -> None:
-        """It stays: if it was powered off to be shelved, that was in vain."""
-        was_on = known.server.status == "ACTIVE"
-        if known.times and was_on and server.status == "SHUTOFF" and not server.busy:
-            self._request("start", server, partial(self._cloud.start, server))
+    def _start_again(self, there: Mapping[str, Server], now: float) -> None:
+        """Start those that stay and were powered off in vain; Nova may still be shelving some."""
+        before, self._staying = self._staying, {}
+        for vm, asked in before.items():
+            server = there.get(vm)
+            if server is None or vm in self._begun:
+                continue
+            if server.status == "SHUTOFF" and not server.busy:
+                if asked is None or asked.may_repeat(now, RETRY_AFTER):
+                    run = partial(self._cloud.start, server)
+                    asked = Asked(now, self._request("start", server, run))
+            elif not server.busy:
+                continue
+            self._staying[vm] = asked
 
     def _withdraw_notices(self, there: Mapping[str, Server], now: float) -> None:
         """Whoever gave them: another leader may have."""

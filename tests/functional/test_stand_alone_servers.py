@@ -210,6 +210,19 @@ class TestPreemption(PreemptionTestCase):
         self.rounds(self.manager, 12)
         self.assertEqual(["ACTIVE"] * 6, self.statuses(servers))
 
+    def test_also_if_that_is_not_known_yet_when_it_may_stay(self):
+        """Nova stores its image for a while, in vain."""
+        servers = self.full()
+        self.nova.unshelvable = self.nova.stuck = set(servers)
+        job = self.submit(1)
+        self.rounds(self.manager, 5)
+        self.assertIn("shelving", {self.nova.fleet[vm].task for vm in servers})
+        self.store.request_action(job.number, "cancel")
+        self.rounds(self.manager, 5)
+        self.nova.stuck = set()
+        self.rounds(self.manager, 5)
+        self.assertEqual(["ACTIVE"] * 6, self.statuses(servers))
+
 
 class TestNotice(PreemptionTestCase):
     OPTIONS = {"preemption_grace": 10.0}
