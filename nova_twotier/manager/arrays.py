@@ -44,11 +44,12 @@ class Arrays:
             action.kind == ActionKind.END and action.state != ActionState.EXPECTED
             for action in work.opened
         )
-        if not (self._due or ended or self._asked):
+        # Due until it is done: if the database fails meanwhile, no other end need come.
+        self._due |= ended
+        if not (self._due or self._asked):
             return
         with self._store.reading() as session:
             found = arrays.without_open_tasks(session, self._pool)
-        self._due = False
         now = work.env.now
         over = [array.number for array in found if self._released(array, now)]
         if over:
@@ -56,6 +57,7 @@ class Arrays:
                 arrays.close(session, over, now)
         left = {array.number for array in found}.difference(over)
         self._asked = {number: asked for number, asked in self._asked.items() if number in left}
+        self._due = False
 
     def _released(self, array: arrays.Array, now: float) -> bool:
         """Whether the array has no trust any more; if it has, that is asked to be deleted."""

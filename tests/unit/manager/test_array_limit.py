@@ -1,6 +1,10 @@
 """Arrays and the engine: how many tasks are in the queue, and when an array is over."""
 
+import contextlib
+from unittest import mock
+
 import fixtures
+from oslo_db.exception import DBError
 
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.core.reasons import waits
@@ -229,6 +233,22 @@ class TestEnd(ArrayCase):
         for _each in range(5):
             self.look()
         self.assertIsNotNone(self.row(array).finished_at)
+
+    def test_it_is_closed_although_the_database_failed_when_its_last_task_ended(self):
+        """No other job need end before it is looked for again."""
+        array = self.array("0", user_data="c2VjcmV0", trust_id="trust")
+        self.look()
+        array_requests.ask(self.store, array.number, "cancel")
+        with mock.patch.object(arrays, "without_open_tasks", side_effect=DBError("it is away")):
+            for _each in range(8):
+                with contextlib.suppress(DBError):
+                    self.look()
+        self.assertEqual(JobState.CANCELLED, self.tasks(array)[0].state)
+        for _each in range(5):
+            self.look()
+        row = self.row(array)
+        self.assertEqual((None, False), (row.user_data, row.finished_at is None))
+        self.assertEqual(["trust"], self.deleted_trusts())
 
     def deleted_trusts(self):
         asked = [call.args[0] for call in self.cloud.delete_trust.call_args_list]
