@@ -146,6 +146,7 @@ declared.
         "poll_interval",
         default=1.0,
         min=0.1,
+        max=60,
         help="Seconds between two polls of Placement: one request each, if nothing changed.",
     ),
     cfg.FloatOpt(
