@@ -152,7 +152,7 @@ def login_refused(service: str, section: str) -> str:
 
 def _error(answer: Response, request: str) -> PlacementError:
     try:
-        error = dict(answer.json()["errors"][0])
+        error: dict = dict(answer.json()["errors"][0])
     except (ValueError, LookupError, TypeError):
         error = {}  # it is a proxy's
     detail = " ".join(str(error.get("detail") or answer.text).split())
@@ -162,7 +162,7 @@ def _error(answer: Response, request: str) -> PlacementError:
     if answer.status_code == 404:
         return NotFound(message, 404)
     if answer.status_code == 409:
-        return _CONFLICTS.get(error.get("code"), Conflict)(message, 409)
+        return _CONFLICTS.get(error.get("code", ""), Conflict)(message, 409)
     return PlacementError(message, answer.status_code)
 
 

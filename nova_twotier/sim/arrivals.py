@@ -1,7 +1,7 @@
 """Turns the jobs of a workload into arrivals: draws their CPU utilisation, bandwidth and class."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy
 
@@ -17,7 +17,7 @@ from nova_twotier.sim.workloads.workload import Submission
 UNDERSTATED = 0.1
 
 
-def executions(jobs: list[Submission], scenario: Scenario) -> Iterator[Execution]:
+def executions(jobs: Sequence[Submission], scenario: Scenario) -> Iterator[Execution]:
     """The jobs as they arrive, each with its CPU utilisation and bandwidth."""
     draws = scenario.utilisation.draw(
         (job.size for job in jobs),
@@ -38,7 +38,7 @@ def executions(jobs: list[Submission], scenario: Scenario) -> Iterator[Execution
         yield Execution(job, true, runtime)
 
 
-def _estimates(jobs: list[Submission], scenario: Scenario) -> Iterator[float | None]:
+def _estimates(jobs: Sequence[Submission], scenario: Scenario) -> Iterator[float | None]:
     """The run time that each job tells the policy when it arrives."""
     if estimates.is_missing(scenario.estimates):
         return itertools.repeat(None, len(jobs))
@@ -53,7 +53,7 @@ def _estimates(jobs: list[Submission], scenario: Scenario) -> Iterator[float | N
     )
 
 
-def _demands(jobs: list[Submission], scenario: Scenario) -> Iterator[float]:
+def _demands(jobs: Sequence[Submission], scenario: Scenario) -> Iterator[float]:
     """The bandwidth that each job asks for; the same whatever the utilisations are."""
     if scenario.bandwidth is None:
         return itertools.repeat(0.0, len(jobs))
