@@ -5,6 +5,7 @@ from functools import partial
 from oslo_log import log as logging
 
 from nova_twotier.cloud.servers import Server
+from nova_twotier.core.reasons import failures
 from nova_twotier.db.plans import EndPlan
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import OVER, JobState
@@ -106,7 +107,8 @@ class End(Operation):
                 job.discarded_at = context.env.now
         else:
             job.begin_anew(context.env.now)
-            job.requeues += plan.lost
+            if plan.reason is None or plan.reason.code is not failures.REQUESTED:
+                job.requeues += 1
         return [Note(job.number, job.state, job.reason)]
 
 

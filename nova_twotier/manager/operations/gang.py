@@ -4,19 +4,13 @@ import random
 from collections.abc import Callable, Container
 from functools import partial
 
-from oslo_log import log as logging
-
 from nova_twotier.cloud import peers
 from nova_twotier.cloud.lost_requests import BRINGING_BACK
 from nova_twotier.cloud.servers import NOTICE_KEY, Server
-from nova_twotier.core.reasons import Reason
-from nova_twotier.db.plans import EndPlan
-from nova_twotier.db.progress import Progress, RequestKey
-from nova_twotier.db.states import ActionKind, JobState, Preemption
+from nova_twotier.db.progress import RequestKey
+from nova_twotier.db.states import Preemption
 from nova_twotier.manager.operations.context import Context
 from nova_twotier.manager.operations.operation import CloudRequest, Step
-
-LOG = logging.getLogger(__name__)
 
 #: Purposes of requests, by which their attempts are counted.
 DELETE, SAVE, RESTORE, MIGRATE, NOTICE, UNLOCK = (
@@ -106,25 +100,6 @@ def to_delete(context: Context, server: Server) -> bool:
         or server.host in context.seen.down
         or context.overdue(max(1, context.tried(DELETE, server.id)))
     )
-
-
-def leave_to_end(context: Context, reason: Reason) -> Step:
-    """Let the end of a run delete the servers of a preempted job that Nova does not delete in time.
-
-    What was decided together with the preemption does not wait for an end.
-
-    :param reason: why the job begins anew.
-    """
-    action, job, now = context.action, context.job, context.env.now
-    action.reason = str(context.overdue_reason())
-    LOG.warning(
-        "The end of job %s takes over from its %s: %s", job.label, action.kind, action.reason
-    )
-    plan = EndPlan(JobState.QUEUED, reason, now)
-    action.kind, action.plan, action.progress = ActionKind.END, plan, Progress()
-    action.begun_at, job.state = now, JobState.ENDING
-    job.evictions += 1
-    return Step()
 
 
 def reset(context: Context, tasks: Container[str]) -> list[CloudRequest]:

@@ -53,8 +53,8 @@ class TestEnd(OperationCase):
 
     def test_whoever_begins_anew_has_lost_its_work(self):
         one = job(state=JobState.ENDING, saved=True, run_before=7.0, run_since=40.0)
-        plan = EndPlan(JobState.QUEUED, FAILS.led_to(Effect.RESTARTED), 90.0, lost=True)
-        self.finish(action(ActionKind.END, one, plan, attempts={"group": 1}), one, seen())
+        record = end(one, JobState.QUEUED, FAILS.led_to(Effect.RESTARTED), attempts={"group": 1})
+        self.finish(record, one, seen())
         self.assertEqual((JobState.QUEUED, 1), (one.state, one.requeues))
         self.assertEqual((False, 0.0, None), (one.saved, one.ran(99.0), one.finished_at))
         self.assertEqual(100.0, one.discarded_at)

@@ -159,23 +159,6 @@ class TestRequeue(OperationCase):
         )
         self.assertEqual((1, 0), (self.one.evictions, self.one.requeues))
 
-    def test_what_nova_does_not_delete_is_left_to_its_end(self):
-        """It costs no retry: nothing of the job has failed."""
-        late = {"operation_timeout": 60.0, "preemption_timeout": 10.0}
-        for mode, begun in (("requeue", {}), ("shelve", {"escalated_at": 100.0})):
-            one = job(state=JobState.PREEMPTING, retries=0)
-            left = [dataclasses.replace(servers(one)[0], task="deleting")]
-            record = eviction(one, mode, attempts={f"delete {left[0].id}": 1}, **begun)
-            self.assertIsNone(self.advance(record, one, seen(left), 159.0, **late).state)
-            self.assertEqual(ActionKind.EVICT, record.kind)
-            self.assertIsNone(self.advance(record, one, seen(left), 160.0, **late).state)
-            self.assertEqual((ActionKind.END, JobState.ENDING), (record.kind, one.state))
-            self.advance(record, one, seen(), 161.0, **late)
-            self.answer(record, "group")
-            self.finish(record, one, seen(), 162.0, **late)
-            self.assertEqual((JobState.QUEUED, 0, 1), (one.state, one.requeues, one.evictions))
-            self.assertEqual(9, one.reason.by)
-
     def test_who_has_just_ended_is_not_killed(self):
         step = self.advance(self.record, self.one, seen(servers(self.one, "SHUTOFF")))
         self.assertEqual((ActionState.FAILED, []), (step.state, self.calls))

@@ -182,12 +182,6 @@ class TestRelocate(OperationCase):
         self.advance(late, one, seen(gang, tiers=[BG]), now=700.0, preemption_timeout=600.0)
         self.assertIs(JobState.PREEMPTING, one.state)
         self.assertEqual({"delete"}, {call[0] for call in self.calls})
-        going = servers(one, task="deleting")
-        limits = {"preemption_timeout": 600.0, "operation_timeout": 900.0}
-        self.advance(late, one, seen(going, tiers=[BG]), now=1600.0, **limits)
-        # Its servers go, but not in time: that is no failure of the job.
-        self.assertEqual((ActionKind.END, JobState.QUEUED), (late.kind, late.plan.then))
-        self.assertEqual((False, JobState.ENDING), (late.plan.lost, one.state))
 
 
 class TestItsPlaces(testtools.TestCase):
