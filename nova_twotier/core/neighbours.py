@@ -88,7 +88,8 @@ class Neighbours:
 
     def changed(self) -> Collection[Occupant]:
         """The jobs that came since the last call, those in the background of which a process finds
-        something else, and those in the foreground that begin or end to share slots."""
+        something else, and those in the foreground that begin or end to share slots; these may be
+        told of, too, if they do both."""
         for host in self._stale:
             self._arrange(host)
         self._stale.clear()

@@ -122,25 +122,45 @@ class _Preemption:
     """What was done to preempt a server.
 
     :param server: as it was when it was chosen, at the time `since`.
-    :param times: how often it was shelved or deleted, the last time at `asked_at`.
+    :param staying: if it was to stay meanwhile, and may have been off then.
+    :param times: how often it was shelved or deleted, the last time as `asked`.
     :param reset: whether it was looked up if its request was lost.
     """
 
     server: Server
     since: float
+    staying: "_Staying | None" = None
     times: int = 0
-    asked_at: float = 0.0
+    asked: Asked | None = None
     reset: bool = False
 
     def is_due(self, grace: float, now: float) -> bool:
-        if not self.times:
+        if self.asked is None:
             return now >= self.since + grace
-        return now >= self.asked_at + RETRY_AFTER * 2 ** (self.times - 1)
+        return now >= self.asked.at + RETRY_AFTER * 2 ** (self.times - 1)
+
+    def spared(self) -> "_Staying | None":
+        """How to leave it behind if it stays: shelving it has powered it off."""
+        if self.asked and (self.staying or self.server.status == "ACTIVE"):
+            return _Staying(self.asked)
+        return self.staying
 
 
-def _was_shelved(known: _Preemption) -> bool:
-    """Whether a server that ran was asked to be shelved, which powers it off first."""
-    return bool(known.times) and known.server.status == "ACTIVE"
+@dataclass(slots=True)
+class _Staying:
+    """A server that is to stay and run, though it may be off.
+
+    :param shelved: the request that powers it off first.
+    :param started: the last request to start it, of so many.
+    """
+
+    shelved: Asked
+    started: Asked | None = None
+    times: int = 0
+
+    def is_due(self, now: float) -> bool:
+        """Whether it may be asked to start, or asked again."""
+        return self.started is None or self.started.may_repeat(now, RETRY_AFTER * 2**self.times)
 
 
 class Preemptions:
@@ -156,8 +176,7 @@ class Preemptions:
         #: Until when servers are left alone that could not be preempted.
         self._given_up: dict[str, float] = {}
         self._withdrawn: dict[str, Asked] = {}
-        #: Servers that are to stay but may go off, and the last request to start each.
-        self._staying: dict[str, Asked | None] = {}
+        self._staying: dict[str, _Staying] = {}
 
     @property
     def begun(self) -> Set[str]:
@@ -196,7 +215,8 @@ class Preemptions:
                 continue
             self._begun[server.id] = known
             self._advance(known, server, now)
-        self._staying |= {vm: None for vm, known in before.items() if _was_shelved(known)}
+        spared = {vm: known.spared() for vm, known in before.items()}
+        self._staying |= {vm: staying for vm, staying in spared.items() if staying}
         self._start_again(there, now)
         self._withdraw_notices(there, now)
 
@@ -204,37 +224,39 @@ class Preemptions:
         if (grace := self._options.preemption_grace) and not is_leaving(server):
             at = datetime.fromtimestamp(now + grace, UTC)
             self._notify(server, PREEMPTED + at.isoformat(timespec="seconds"))
-        return _Preemption(server, now)
+        return _Preemption(server, now, self._staying.get(server.id))
 
     def _advance(self, known: _Preemption, server: Server, now: float) -> None:
         if is_leaving(server):
-            since = max(known.since, known.asked_at)
+            since = known.asked.at if known.asked else known.since
             if not known.reset and now >= since + self._options.operation_timeout / 2:
                 known.reset = True
                 self._request("reset", server, partial(self._cloud.reset_if_lost, server))
         elif not server.busy and known.is_due(self._options.preemption_grace, now):
-            known.times, known.asked_at, known.reset = known.times + 1, now, False
+            known.times, known.reset = known.times + 1, False
             LOG.info("Server %s makes way for a job: %s", server.id, server.preemptible)
             if server.preemptible == DELETE:
                 act = partial(self._cloud.delete, server, force=True)
             else:
                 act = partial(self._cloud.shelve, server)
-            self._request("preempt", server, act)
+            known.asked = Asked(now, self._request("preempt", server, act))
 
     def _start_again(self, there: Mapping[str, Server], now: float) -> None:
         """Start those that stay and were powered off in vain; Nova may still be shelving some."""
         before, self._staying = self._staying, {}
-        for vm, asked in before.items():
+        for vm, staying in before.items():
             server = there.get(vm)
-            if server is None or vm in self._begun:
+            if server is None or vm in self._begun or staying.times >= self._options.attempts:
                 continue
-            if server.status == "SHUTOFF" and not server.busy:
-                if asked is None or asked.may_repeat(now, RETRY_AFTER):
-                    run = partial(self._cloud.start, server)
-                    asked = Asked(now, self._request("start", server, run))
-            elif not server.busy:
+            idle, off = not server.busy, server.status == "SHUTOFF"
+            # Until then, the list of servers may be older than the request to shelve this one.
+            if idle and not off and staying.shelved.may_repeat(now, RETRY_AFTER):
                 continue
-            self._staying[vm] = asked
+            self._staying[vm] = staying
+            if idle and off and staying.shelved.answer.done() and staying.is_due(now):
+                run = partial(self._cloud.start, server)
+                staying.started = Asked(now, self._request("start", server, run))
+                staying.times += 1
 
     def _withdraw_notices(self, there: Mapping[str, Server], now: float) -> None:
         """Whoever gave them: another leader may have."""

@@ -38,7 +38,7 @@ def make_cluster(
         kind = ManyNodes if nodes >= MANY else Nodes
         return kind(nodes, scenario.threshold, unknown)
     hosts = math.ceil(nodes / scenario.slots)
-    if nodes >= MANY and policy.tiers > 1:
+    if nodes >= MANY and min(tiers, policy.tiers) > 1:
         return ManyHosts(hosts, scenario.slots, tiers, scenario.threshold, unknown)
     return Hosts(
         [Host(f"host{index}", scenario.slots, tiers) for index in range(hosts)],

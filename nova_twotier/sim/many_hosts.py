@@ -107,7 +107,7 @@ class ManyHosts(Cluster):
         return found
 
     def frees_background(self, run: Run) -> bool:
-        return self._overdue.isdisjoint(run.hosts)
+        return not run.pinned and self._overdue.isdisjoint(run.hosts)
 
     def takes(self, tier: Tier, hosts: Sequence[int]) -> bool:
         there, counts = _counted(places_of(hosts))

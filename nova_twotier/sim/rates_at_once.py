@@ -74,9 +74,3 @@ def begins(jobs: list[Execution]) -> Places:
     """Where each job begins among the processes of all."""
     sizes = [job.job.size for job in jobs]
     return numpy.cumsum([0, *sizes[:-1]])
-
-
-def any_of(jobs: list[Execution], each: NDArray) -> list[bool]:
-    """For each job, whether something holds for at least one of its processes."""
-    found: list[bool] = numpy.logical_or.reduceat(each, begins(jobs)).tolist()
-    return found

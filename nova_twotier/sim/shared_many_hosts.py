@@ -4,7 +4,7 @@ import random
 
 import numpy
 
-from nova_twotier.core.actions import BG
+from nova_twotier.core.actions import BG, FG
 from nova_twotier.core.progress import Progress
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.many_hosts import ManyHosts
@@ -38,15 +38,14 @@ class SharedManyHosts(RatesAtOnce):
         self._neighbours.leave(job.job.number, job.tier)
 
     def settle(self, now: float) -> None:
-        neighbours, background = self._neighbours, []
-        for number in neighbours.changed():
-            job = self.jobs[number]
-            if job.tier is BG:
-                background.append(job)
-            else:
-                self._adjust(job, neighbours.shares(number), (), now)
-        if background:
-            processes = joined(neighbours.processes, background)
-            shares = [neighbours.shares(job.job.number) for job in background]
+        neighbours = self._neighbours
+        changed = [self.jobs[number] for number in neighbours.changed()]
+        jobs = [job for job in changed if job.tier is FG]
+        self._settle_foreground(jobs, self._shares(jobs), now)
+        if jobs := [job for job in changed if job.tier is BG]:
+            processes = joined(neighbours.processes, jobs)
             idle, cpu = neighbours.idle[processes], neighbours.own[processes]
-            self._settle_background(background, shares, idle, cpu, now)
+            self._settle_background(jobs, self._shares(jobs), idle, cpu, now)
+
+    def _shares(self, jobs: list[Execution]) -> list[bool]:
+        return [self._neighbours.shares(job.job.number) for job in jobs]

@@ -8,7 +8,7 @@ from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.progress import Progress
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.many_nodes import Cpu, ManyNodes, Places
-from nova_twotier.sim.rates_at_once import RatesAtOnce, any_of, joined
+from nova_twotier.sim.rates_at_once import RatesAtOnce, begins, joined
 from nova_twotier.sim.recorder import Recorder
 
 
@@ -79,4 +79,6 @@ class SharedManyNodes(RatesAtOnce):
 
     def _shares(self, jobs: list[Execution], other: Tier) -> list[bool]:
         """For each job, whether it shares at least one node with a job of the other tier."""
-        return any_of(jobs, self._nodes.used[other][joined(self._places, jobs)])
+        used = self._nodes.used[other][joined(self._places, jobs)]
+        shares: list[bool] = numpy.logical_or.reduceat(used, begins(jobs)).tolist()
+        return shares

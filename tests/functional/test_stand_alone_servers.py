@@ -223,6 +223,19 @@ class TestPreemption(PreemptionTestCase):
         self.rounds(self.manager, 5)
         self.assertEqual(["ACTIVE"] * 6, self.statuses(servers))
 
+    def test_also_if_it_is_chosen_twice_meanwhile(self):
+        servers = self.full()
+        self.nova.unshelvable = self.nova.stuck = set(servers)
+        for _time in range(2):
+            job = self.submit(1)
+            self.rounds(self.manager, 5)
+            self.assertIn("shelving", {self.nova.fleet[vm].task for vm in servers})
+            self.store.request_action(job.number, "cancel")
+            self.rounds(self.manager, 5)
+        self.nova.stuck = set()
+        self.rounds(self.manager, 30)
+        self.assertEqual(["ACTIVE"] * 6, self.statuses(servers))
+
 
 class TestNotice(PreemptionTestCase):
     OPTIONS = {"preemption_grace": 10.0}

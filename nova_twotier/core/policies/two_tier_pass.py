@@ -176,14 +176,13 @@ class TwoTierPass(Pass):
                     self.remove(job, by=self._closer(host, above[host]))
                     self.wait(job)
 
-    def _closer(self, host: int, above: list[Run]) -> Job:
+    def _closer(self, host: int, closers: list[Run]) -> Job:
         """The foreground job that closes a slot of this host: the newest there.
 
-        :param above: the foreground runs of the host.
+        :param closers: the foreground runs of the host, one of which closes a slot at least.
         """
-        closers = above
         if len(closers) > 1:
-            closers = [run for run in above if self._closes(run, host)]
+            closers = [run for run in closers if self._closes(run, host)]
         newest = [run for run in closers if run.job.number in self._before]
         return (newest or closers)[-1].job
 

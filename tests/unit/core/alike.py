@@ -22,15 +22,15 @@ def where(cluster):
 
 
 @st.composite
-def histories(draw, most_slots=8):
+def histories(draw, most_slots=8, loads=LOADS):
     """A number of slots, and what happens there: (arrivals, positions of those who depart)."""
     count = draw(st.integers(1, most_slots))
     most = draw(st.integers(1, 20))
     shape = st.tuples(st.integers(1, count), st.integers(0, 5), estimate, bandwidth)
     shapes = draw(st.lists(shape, min_size=most, max_size=most))
-    loads = draw(st.randoms(use_true_random=False))
+    chance = draw(st.randoms(use_true_random=False))
     stream = [
-        Job(number, size, float(arrival), tuple(loads.choices(LOADS, k=size)), expected, mbps=mbps)
+        Job(number, size, float(arrival), tuple(chance.choices(loads, k=size)), expected, mbps=mbps)
         for number, (size, arrival, expected, mbps) in enumerate(shapes, start=1)
     ]
     stream.sort(key=lambda each: each.order)

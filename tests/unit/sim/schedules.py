@@ -25,6 +25,8 @@ def schedules(jobs):
     # Before other clusters have been used: isinstance is to know these without having seen others.
     for name in ("amcbf", "acfcfs", "easy"):
         yield f"{name}, many nodes: {_digest(many, Scenario(name))}"
+    for name in ("amcbf", "acfcfs", "ktier-cmbf"):
+        yield f"{name}, many hosts: {_digest(many, Scenario(name, slots=16))}"
     for name in (*policies.POLICIES, *variants.VARIANTS):
         scenarios = SCENARIOS
         if variants.get(name).embeds:
