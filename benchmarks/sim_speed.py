@@ -45,7 +45,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="the best of so many counts")
     parser.add_argument("--jobs", type=int, help="of the large workload, or the supercomputer's")
     parser.add_argument("--supercomputer", metavar="POLICIES", help="such as easy,amcbf")
-    parser.add_argument("--slots", type=int, default=1, help="of each host of the supercomputer")
+    parser.add_argument(
+        "--slots", type=int, default=1, help="slots of each host, with --supercomputer"
+    )
     parser.add_argument("--growth", metavar="POLICIES", help="such as acfcfs,amcbf")
     parser.add_argument("--arrays-from", type=float, metavar="NODES", default=machine.MANY)
     options = parser.parse_args()

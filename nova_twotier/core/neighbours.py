@@ -87,9 +87,11 @@ class Neighbours:
         self._stale |= left
 
     def changed(self) -> Collection[Occupant]:
-        """The jobs that came since the last call, those in the background of which a process finds
-        something else, and those in the foreground that begin or end to share slots; these may be
-        told of, too, if they do both."""
+        """Arrange the hosts where jobs came or left; returns the jobs whose rates may differ now.
+
+        These are the jobs that came, those in the background of which a process finds something
+        else idle, and those in the foreground that begin or end to share slots, or do both at once.
+        """
         for host in self._stale:
             self._arrange(host)
         self._stale.clear()

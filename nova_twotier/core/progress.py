@@ -76,6 +76,11 @@ class Progress:
         return 1 - sum(self.loss) / 2
 
     @property
+    def by_least(self) -> bool:
+        """Whether a background job's rate follows from the process that finds the least share."""
+        return self.processes is SLOWEST and self.draw in (Draw.MEAN, Draw.JOB)
+
+    @property
     def mean_single(self) -> float:
         return sum(self.eff_single) / 2
 

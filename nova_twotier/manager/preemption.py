@@ -122,7 +122,7 @@ class _Preemption:
     """What was done to preempt a server.
 
     :param server: as it was when it was chosen, at the time `since`.
-    :param staying: if it was to stay meanwhile, and may have been off then.
+    :param staying: if it was chosen before, and may be off since then.
     :param times: how often it was shelved or deleted, the last time as `asked`.
     :param reset: whether it was looked up if its request was lost.
     """
@@ -140,7 +140,10 @@ class _Preemption:
         return now >= self.asked.at + RETRY_AFTER * 2 ** (self.times - 1)
 
     def spared(self) -> "_Staying | None":
-        """How to leave it behind if it stays: shelving it has powered it off."""
+        """What to remember of the server if it no longer has to make way.
+
+        None: nothing was asked that may have powered it off.
+        """
         if self.asked and (self.staying or self.server.status == "ACTIVE"):
             return _Staying(self.asked)
         return self.staying
@@ -148,10 +151,10 @@ class _Preemption:
 
 @dataclass(slots=True)
 class _Staying:
-    """A server that is to stay and run, though it may be off.
+    """A server that need not make way any more, but may be off, since it was asked to be shelved.
 
-    :param shelved: the request that powers it off first.
-    :param started: the last request to start it, of so many.
+    :param shelved: the last request to shelve it; Nova powers it off first.
+    :param started: the last request to start it; there were `times` of them.
     """
 
     shelved: Asked
@@ -176,6 +179,7 @@ class Preemptions:
         #: Until when servers are left alone that could not be preempted.
         self._given_up: dict[str, float] = {}
         self._withdrawn: dict[str, Asked] = {}
+        #: Servers that may have to be started again, by id.
         self._staying: dict[str, _Staying] = {}
 
     @property
@@ -242,7 +246,10 @@ class Preemptions:
             known.asked = Asked(now, self._request("preempt", server, act))
 
     def _start_again(self, there: Mapping[str, Server], now: float) -> None:
-        """Start those that stay and were powered off in vain; Nova may still be shelving some."""
+        """Start the servers that need not make way any more but were powered off to be shelved.
+
+        Nova may still be shelving some of them.
+        """
         before, self._staying = self._staying, {}
         for vm, staying in before.items():
             server = there.get(vm)

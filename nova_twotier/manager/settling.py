@@ -49,7 +49,8 @@ def recent(
     seen: Observation,
     now: float,
 ) -> frozenset[int]:
-    """Numbers of the jobs that only started or changed tier too recently to be preempted.
+    """The jobs, by number, that cannot be preempted yet, only because they have just started or
+    changed tier.
 
     Jobs whose owners could prolong that are left out: nobody waits for their slots.
 

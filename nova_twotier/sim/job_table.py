@@ -52,7 +52,7 @@ def row(done: Execution) -> tuple:
 
 
 def table(rows: Iterable[tuple]) -> pandas.DataFrame:
-    """The table of these rows, by job number."""
+    """Make the table of a run from its rows, in the order of the job numbers."""
     columns = zip(*sorted(rows), strict=True)
     # A column at a time: pandas takes three times as long to find out what rows consist of.
     values = {name: _column(next(columns, ()), COLUMNS[name]) for name in COLUMNS}

@@ -54,6 +54,7 @@ class ManyHosts(Cluster):
         self.slots, self.tiers = slots, tiers
         #: Where each run is, by the number of its job.
         self.spreads: dict[int, Spread] = {}
+        #: Places of a host by tier, while no slot is closed.
         most = self.most = {FG: slots, BG: slots * (tiers - 1)}
         #: Processes, and the sum of their CPU utilisations, by tier and host.
         self.used = {tier: numpy.zeros(count, numpy.int64) for tier in Tier}
@@ -225,7 +226,7 @@ def _counted(places: Places) -> tuple[Places, Places]:
 
 
 def _repeated(hosts: Places, places: Places, most: int) -> list[int]:
-    """Each host as often as it has places, up to `most` in all."""
+    """List each of the hosts as many times as it has places, `most` entries at most."""
     repeated: list[int] = numpy.repeat(hosts, places[hosts])[:most].tolist()
     return repeated
 

@@ -61,7 +61,9 @@ class ManyNeighbours:
         self._position = numpy.zeros(hosts, numpy.int64)
 
     def come(self, number: int, tier: Tier, own: Cpu | None = None) -> None:
-        """Place a running job on its hosts; `changed` has to be called before it leaves.
+        """Add a running job, on the hosts that it has in the cluster.
+
+        `changed` has to be called before it leaves.
 
         :param own: the CPU utilisations that its processes really have, if these are not those by
             which hosts arrange them.
@@ -99,8 +101,11 @@ class ManyNeighbours:
         return bool(self._sharing[self._row_of[number]])
 
     def changed(self) -> set[int]:
-        """The jobs that came since the last call, those in the background that find something else
-        idle, and those in the foreground that begin or end to share slots."""
+        """Arrange the hosts where jobs came or left; returns the jobs whose rates may differ now.
+
+        These are the jobs that came, those in the background of which a process finds something
+        else idle, and those in the foreground that begin or end to share slots.
+        """
         stale = self._distinct([*self._stale[FG], *self._stale[BG]])
         if not len(stale):
             return set()
@@ -148,7 +153,7 @@ class ManyNeighbours:
         return named.nonzero()[0]
 
     def _arrange(self, hosts: Places) -> list[int]:
-        """Arrange some hosts anew; returns the rows of the jobs that `changed` tells of."""
+        """Arrange these hosts; returns the rows of the jobs whose rates may differ now."""
         cluster, known, order = self._cluster, self._known, self._order
         front, back = self._seats[FG][hosts], self._seats[BG][hosts]
         # From the coolest on, after the vacant slots; from the hottest on, before vacant places.
@@ -193,7 +198,7 @@ def _sorted(rows: Places, values: Cpu, order: Places) -> Places:
 
 
 def _first_empty(rows: Places, counts: Places) -> NDArray[numpy.bool]:
-    """Where the first so many places of each row are that nobody has."""
+    """A mask of the first empty places of each row, as many as `counts` has for the row."""
     empty = rows == NOBODY
     first: NDArray[numpy.bool] = empty & (empty.cumsum(axis=1) <= counts[:, None])
     return first

@@ -1,34 +1,17 @@
 """Sets the rates of many running jobs at once, from arrays of what their processes find."""
 
-import random
 from collections.abc import Iterable
 
 import numpy
 from numpy.typing import NDArray
 
-from nova_twotier.core.progress import Draw, Processes, Progress
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.many_nodes import Cpu, Places
-from nova_twotier.sim.recorder import Recorder
 from nova_twotier.sim.shared import Modelled
 
 
 class RatesAtOnce(Modelled):
     """The jobs whose neighbours changed get their new rates all at once."""
-
-    def __init__(
-        self,
-        cost: float,
-        model: Progress,
-        rng: random.Random,
-        recorder: Recorder | None = None,
-    ):
-        super().__init__(cost, model, rng, recorder)
-        #: Whether a background job's rate follows from what its most hindered process finds.
-        self._by_least = model.processes is Processes.SLOWEST and model.draw in (
-            Draw.MEAN,
-            Draw.JOB,
-        )
 
     def _settle_foreground(self, jobs: list[Execution], shares: list[bool], now: float) -> None:
         """Set the rates of foreground jobs.
@@ -51,7 +34,7 @@ class RatesAtOnce(Modelled):
         :param cpu: the CPU utilisation that each has on a dedicated slot.
         """
         starts = begins(jobs)
-        if not self._by_least:
+        if not self.model.by_least:
             for job, shared, own in zip(jobs, shares, numpy.split(idle, starts[1:]), strict=True):
                 self._adjust(job, shared, own.tolist(), now)
             return
@@ -71,6 +54,6 @@ def joined(arrays: dict[int, NDArray], jobs: Iterable[Execution]) -> NDArray:
 
 
 def begins(jobs: list[Execution]) -> Places:
-    """Where each job begins among the processes of all."""
+    """The index of each job's first process, in arrays that join the processes of these jobs."""
     sizes = [job.job.size for job in jobs]
     return numpy.cumsum([0, *sizes[:-1]])

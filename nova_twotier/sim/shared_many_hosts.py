@@ -14,7 +14,7 @@ from nova_twotier.sim.recorder import Recorder
 
 
 class SharedManyHosts(RatesAtOnce):
-    """As `shared.Shared`, of so many hosts that arrays pay."""
+    """Running jobs on very many hosts of several slots, which are kept in arrays."""
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ from nova_twotier.sim.recorder import Recorder
 
 
 class SharedManyNodes(RatesAtOnce):
-    """As `shared.SharedNodes`, of so many nodes that arrays pay."""
+    """Running jobs on very many nodes of one slot, which are kept in arrays."""
 
     def __init__(
         self,

@@ -211,29 +211,23 @@ class TestPreemption(PreemptionTestCase):
         self.assertEqual(["ACTIVE"] * 6, self.statuses(servers))
 
     def test_also_if_that_is_not_known_yet_when_it_may_stay(self):
-        """Nova stores its image for a while, in vain."""
-        servers = self.full()
-        self.nova.unshelvable = self.nova.stuck = set(servers)
-        job = self.submit(1)
-        self.rounds(self.manager, 5)
-        self.assertIn("shelving", {self.nova.fleet[vm].task for vm in servers})
-        self.store.request_action(job.number, "cancel")
-        self.rounds(self.manager, 5)
-        self.nova.stuck = set()
-        self.rounds(self.manager, 5)
-        self.assertEqual(["ACTIVE"] * 6, self.statuses(servers))
+        self.assert_started_again(1)
 
     def test_also_if_it_is_chosen_twice_meanwhile(self):
+        self.assert_started_again(2)
+
+    def assert_started_again(self, times):
+        """Nova stores an image for a while, in vain, for a job that is cancelled; so many times."""
         servers = self.full()
         self.nova.unshelvable = self.nova.stuck = set(servers)
-        for _time in range(2):
+        for _time in range(times):
             job = self.submit(1)
             self.rounds(self.manager, 5)
             self.assertIn("shelving", {self.nova.fleet[vm].task for vm in servers})
             self.store.request_action(job.number, "cancel")
             self.rounds(self.manager, 5)
         self.nova.stuck = set()
-        self.rounds(self.manager, 30)
+        self.rounds(self.manager, 5)
         self.assertEqual(["ACTIVE"] * 6, self.statuses(servers))
 
 

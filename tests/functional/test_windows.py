@@ -64,7 +64,7 @@ class TestStarts(WindowCase):
             self.end(job)
 
     def test_the_slots_of_a_host_that_leaves_do_not_count(self):
-        """One that is too large for the others, but for those with a window, holds up nobody."""
+        """A job that never fits into the hosts that stay does not hold up those behind it."""
         self.cloud(seed=7)
         self.manager = self.engine("fcfs")
         there = self.submit(2)

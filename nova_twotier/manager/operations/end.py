@@ -113,8 +113,10 @@ class End(Operation):
 
 
 def _unkept(context: Context, server: Server) -> bool:
-    """Whether a server that was to be kept is deleted instead, since it cannot be shelved: on a
-    dead host, nobody would ever do that."""
+    """Whether to delete a server that was to be kept, because it cannot be shelved.
+
+    On a dead host, nobody would ever shelve it.
+    """
     if server.status in LOST or server.task == "deleting" or server.host in context.seen.down:
         return True
     if server.busy:
