@@ -95,7 +95,7 @@ class Guaranteeing(Policy):
         return step.actions()
 
     def _awaits(self, snapshot: Snapshot, head: Job) -> bool:
-        """Whether the head waits only until later jobs become evictable; see `Snapshot.settling`."""
+        """Whether the head only waits until it may evict later jobs; see `Snapshot.settling`."""
         cleared = snapshot.cluster.cleared(snapshot.settling, head)
         return cleared is not None and cleared.fits(head, FG)
 
