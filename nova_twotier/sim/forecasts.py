@@ -15,9 +15,13 @@ from nova_twotier.core.prediction.present import Forecast, Past, Present
 from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.sim import metrics, run_time_coverage, simulation, sweep, variants
 from nova_twotier.sim.execution import Execution
+from nova_twotier.sim.planned import Planned
 from nova_twotier.sim.scenario import InvalidScenario, Scenario
 from nova_twotier.sim.simulation import Result
 from nova_twotier.sim.workloads.workload import Workload
+
+#: Those of the queue manager, and what batch systems show.
+ESTIMATORS: dict[str, type[Estimator]] = {**prediction.ESTIMATORS, Planned.name: Planned}
 
 #: Columns of the predictions, one row for each estimator and job; times in seconds.
 COLUMNS = (
@@ -242,10 +246,10 @@ def _coverage(made: pandas.DataFrame, what: str) -> float:
 class ForecastPoint(sweep.Point):
     """A run of a sweep with predictions; its row has their metrics, too."""
 
-    estimators: tuple[str, ...] = tuple(prediction.ESTIMATORS)
+    estimators: tuple[str, ...] = tuple(ESTIMATORS)
 
     def row(self) -> dict:
-        estimators = {name: prediction.get(name) for name in self.estimators}
+        estimators = {name: ESTIMATORS[name]() for name in self.estimators}
         workload = sweep.workload_of(self)
         result, found = simulate(workload, self.scenario, estimators)
         held = run_time_coverage.coverage(result.jobs, workload.users)

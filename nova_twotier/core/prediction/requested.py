@@ -1,4 +1,4 @@
-"""What batch systems show (`squeue --start`): every job runs for the time that it asked for."""
+"""The real policy run forward as if every job ran for the time that it asked for."""
 
 from collections.abc import Hashable
 
@@ -9,7 +9,7 @@ from nova_twotier.core.prediction.present import Past
 
 class Requested(Forward):
     name = "requested"
-    summary = "A forward run, with the times that jobs asked for (squeue --start)."
+    summary = "A forward run, with the times that jobs asked for."
 
     def run_time(self, job: Job, user: Hashable, done: float) -> float:
         return within_request(None, job, done)

@@ -76,7 +76,7 @@ class Reproduce(Table):
             help="only these traces and studies of `policies`, whose whole takes hours: LANL, CTC, "
             "SDSC, KTH, NASA; as-logged, loads, robustness; e.g. KTH,NASA,as-logged; or of "
             "`estimates`: LANL, CTC, SDSC, KTH, bandwidth; or these traces of `jss2015-readings` "
-            "(default: all)",
+            "or `prediction` (default: all)",
         )
         parser.add_argument(
             "--tried",

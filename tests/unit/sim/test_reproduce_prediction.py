@@ -32,12 +32,21 @@ class TestTraces(ReproduceCase):
         rows, page = self.works("prediction", "--traces", self.traces(), "--seeds", "1")
         claims = prediction.TRACES.claims
         numbers, found = rows[: -len(claims)], rows[-len(claims) :]
-        self.assertEqual(8 * 4 * 6, len(numbers))
+        self.assertEqual(8 * 4 * 7, len(numbers))
         self.assertEqual({None}, {row["aim"] for row in numbers})
         self.assertEqual([claim.text for claim in claims], [row["finding"] for row in found])
         self.check_page(page, 8)
         self.assertIn("<th scope='col'>aim</th>", page)
         self.assertNotIn("<b>nan</b>", page)
+
+    def test_one_trace_only(self):
+        traces = self.traces()
+        (traces / f"{archive.TRACES['SDSC'].file}.swf").unlink()
+        rows, _page = self.works(
+            "prediction", "--traces", traces, "--seeds", "1", "--only", "KTH", "--head", "60"
+        )
+        numbers = rows[: -len(prediction.TRACES.claims)]
+        self.assertEqual({"KTH"}, {row["finding"].split(", ")[0] for row in numbers})
 
     def test_aims_are_measured_on_all_seeds(self):
         def results(ours, naive, covered):
@@ -56,13 +65,14 @@ class TestTraces(ReproduceCase):
                 )
             )
 
-        times = prediction._times_better("KTH", "amcbf")
+        times = prediction._times_better("KTH", "amcbf", "requested")
         covers = prediction._covers(forecasts.START_COVERAGE, "KTH", "amcbf")
         self.assertEqual(Finding(2.5, True), times(results(2, 5, [80])))
         self.assertEqual(Finding(1.5, False), times(results(2, 3, [80])))
         self.assertEqual(Finding(80, True), covers(results(2, 3, [75, 85])))
         self.assertEqual(Finding(80, False), covers(results(2, 3, [65, 95])))
-        self.assertEqual(UNTESTED, prediction._times_better("SDSC", "easy")(results(2, 3, [80])))
+        elsewhere = prediction._times_better("SDSC", "easy", "requested")
+        self.assertEqual(UNTESTED, elsewhere(results(2, 3, [80])))
 
 
 class TestCisne(ReproduceCase):
