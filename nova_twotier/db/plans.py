@@ -126,6 +126,7 @@ class EndPlan:
     :param at: when it ended.
     :param exit_status: that of the job, if its guests reported one.
     :param lost: what it had done is lost, since its servers or their host failed.
+    :param preempted: it makes room for another job, and what it had done is lost.
     """
 
     then: JobState
@@ -133,6 +134,7 @@ class EndPlan:
     at: float
     exit_status: int | None = None
     lost: bool = False
+    preempted: bool = False
 
 
 Moves = SwapPlan | MigratePlan | RelocatePlan | VacatePlan
@@ -182,10 +184,11 @@ def load(kind: str, data: Mapping[str, Any]) -> Plan:
         case ActionKind.POWER_ON:
             return PowerOnPlan(reasons.load(data["reason"]))
         case ActionKind.END:
-            # Those of older releases do not have the last two.
+            # Those of older releases do not have the last three.
             status, lost = data.get("exit_status"), data.get("lost", False)
+            preempted = data.get("preempted", False)
             why = reasons.load(data["reason"]) if data["reason"] else None
-            return EndPlan(JobState(data["then"]), why, data["at"], status, lost)
+            return EndPlan(JobState(data["then"]), why, data["at"], status, lost, preempted)
 
 
 def _hosts(data: Mapping[str, str]) -> dict[int, str]:

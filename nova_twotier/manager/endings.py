@@ -77,7 +77,7 @@ def _running(job: Job, seen: Observation, attempts: int, off: Verdicts) -> Actio
     # What is off while others are shelved is not started before: it could not work without them.
     reason = changes.SCATTERED(tier=job.tier)
     plan = EvictPlan(reason, Preemption.SHELVE, repairs=True)
-    return _action(ActionKind.EVICT, PHASE_EVICT, job, plan, seen)
+    return _action(ActionKind.EVICT, PHASE_EVICT, job.number, plan, seen.at)
 
 
 def _ended(job: Job, shutdowns: Iterable[Shutdown], seen: Observation) -> Action:
@@ -98,7 +98,7 @@ def _power_on(
         return _end(job, JobState.FAILED, reason.plus(times=shutdown.vain), seen)
     if max(shutdown.vain, job.failures) >= attempts:
         return _broken(job, reason, seen)
-    return _action(ActionKind.POWER_ON, PHASE_END, job, PowerOnPlan(reason), seen)
+    return _action(ActionKind.POWER_ON, PHASE_END, job.number, PowerOnPlan(reason), seen.at)
 
 
 def _is_sound(job: Job, seen: Observation) -> bool:
@@ -133,12 +133,16 @@ def _end(
     exit_status: int | None = None,
     lost: bool = False,
 ) -> Action:
-    plan = EndPlan(then, reason, seen.at, exit_status, lost)
-    return _action(ActionKind.END, PHASE_END, job, plan, seen)
+    return end_by(EndPlan(then, reason, seen.at, exit_status, lost), job.number, seen.at)
 
 
-def _action(kind: ActionKind, phase: int, job: Job, plan: Plan, seen: Observation) -> Action:
-    return Action(kind=kind, phase=phase, job=job.number, plan=plan, created_at=seen.at)
+def end_by(plan: EndPlan, job: int, now: float) -> Action:
+    """The action that ends a run of a job, by its number."""
+    return _action(ActionKind.END, PHASE_END, job, plan, now)
+
+
+def _action(kind: ActionKind, phase: int, job: int, plan: Plan, now: float) -> Action:
+    return Action(kind=kind, phase=phase, job=job, plan=plan, created_at=now)
 
 
 def warning(job: Job, now: float, before: float) -> Reason | None:

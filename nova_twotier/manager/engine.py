@@ -39,7 +39,7 @@ from nova_twotier.manager.counters import Counters
 from nova_twotier.manager.dead_hosts import DeadHosts
 from nova_twotier.manager.decision import Decisions
 from nova_twotier.manager.drains import Drains
-from nova_twotier.manager.endings import endings, warning
+from nova_twotier.manager.endings import end_by, endings, warning
 from nova_twotier.manager.events import ALL
 from nova_twotier.manager.fair_share import Sharing, share
 from nova_twotier.manager.fencing import Fence
@@ -450,9 +450,12 @@ class Engine:
                 continue
             if action := endings(job, work.seen, attempts, off, hopeless):
                 left -= job.never_begun
-                action.pool, action.state = self._pool, ActionState.EXPECTED
-                work.opened.append(action)
-                work.changed = True
+                self._open(work, action)
+
+    def _open(self, work: Round, action: Action) -> None:
+        action.pool, action.state = self._pool, ActionState.EXPECTED
+        work.opened.append(action)
+        work.changed = True
 
     def _advance(self, work: Round, action: Action) -> None:
         """Take one step; none while its requests, other than questions, are under way."""
@@ -481,7 +484,12 @@ class Engine:
             self._decisions.events.happened(self._decisions.events.caused(action, jobs))
             work.note(*operation.close(context))
         else:
-            work.note(*operation.undo(context))
+            if step.end is None:
+                work.note(*operation.undo(context))
+            else:
+                end = end_by(step.end, action.number, env.now)
+                end.reason = action.reason
+                self._open(work, end)
             if not step.alone:
                 order.abandon(work.opened, action, env.now)
             self._decisions.events.happened(ALL)

@@ -7,8 +7,8 @@ from nova_twotier.core.actions import Tier
 from nova_twotier.core.slots import is_hot
 from nova_twotier.core.snapshot import Event
 from nova_twotier.db.models import Action, Job
-from nova_twotier.db.plans import EvictPlan, MigratePlan
-from nova_twotier.db.states import ActionKind
+from nova_twotier.db.plans import EndPlan, EvictPlan, MigratePlan
+from nova_twotier.db.states import OVER, ActionKind
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.manager import order
 from nova_twotier.manager.observation import Observation
@@ -54,10 +54,11 @@ class Events:
 
     def caused(self, action: Action, jobs: Jobs) -> Event:
         """The events of a finished action that the policy has not decided itself."""
-        if action.kind == ActionKind.END:
-            tier = jobs[action.number].tier
-            return _FREED[Tier(tier)] if tier else ALL
         plan = action.plan
+        if isinstance(plan, EndPlan):
+            tier = jobs[action.number].tier
+            # Who begins anew is back in the queue.
+            return _FREED[Tier(tier)] if tier and plan.then in OVER else ALL
         if isinstance(plan, EvictPlan) and (plan.repairs or plan.unmoved):
             return ALL
         if action.progress.escalated_at is not None:

@@ -107,6 +107,9 @@ class End(Operation):
                 job.discarded_at = context.env.now
         else:
             job.begin_anew(context.env.now)
+            if plan.preempted:
+                job.evictions += 1
+                return [Note(job.number, "killed", job.reason)]
             if plan.reason is None or plan.reason.code is not failures.REQUESTED:
                 job.requeues += 1
         return [Note(job.number, job.state, job.reason)]

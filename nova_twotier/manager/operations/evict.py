@@ -20,6 +20,7 @@ from nova_twotier.manager.operations.gang import (
     all_saved,
     forget,
     is_saved,
+    leave_to_end,
     notify,
     paced,
     remove,
@@ -73,6 +74,8 @@ class Evict(Operation):
             late = context.escalation_overdue()
         else:
             late = not _saves(context) and context.overdue(grace=_grace(context))
+        if late and _mode(context) is Preemption.REQUEUE:
+            return leave_to_end(context, _why_anew(context))
         return self._give_up(context, context.overdue_reason()) if late else step
 
     @staticmethod
@@ -160,10 +163,7 @@ class Evict(Operation):
         job.reset_backoff()
         if _mode(context) is Preemption.REQUEUE:
             job.begin_anew(context.env.now)
-            if context.progress.escalated_at is None:
-                job.reason = reason.led_to(Effect.LOST)
-            else:
-                job.reason = changes.SAVE_TIMEOUT(reason.by, seconds=context.patience)
+            job.reason = _why_anew(context)
             return [Note(job.number, "killed", job.reason)]
         job.stop(context.begun_at)
         job.saved = True
@@ -176,6 +176,14 @@ class Evict(Operation):
         job.state = JobState.RUNNING
         job.back_off(context.env.now)
         return [Note(job.number, "not evicted", context.failure)]
+
+
+def _why_anew(context: Context) -> Reason:
+    """Why the job begins anew."""
+    reason = context.plan(EvictPlan).reason
+    if context.progress.escalated_at is None:
+        return reason.led_to(Effect.LOST)
+    return changes.SAVE_TIMEOUT(reason.by, seconds=context.patience)
 
 
 def _is_off(context: Context) -> bool:

@@ -7,10 +7,12 @@ from functools import partial
 from nova_twotier.cloud import peers
 from nova_twotier.cloud.lost_requests import BRINGING_BACK
 from nova_twotier.cloud.servers import NOTICE_KEY, Server
+from nova_twotier.core.reasons import Reason
+from nova_twotier.db.plans import EndPlan
 from nova_twotier.db.progress import RequestKey
-from nova_twotier.db.states import Preemption
+from nova_twotier.db.states import JobState, Preemption
 from nova_twotier.manager.operations.context import Context
-from nova_twotier.manager.operations.operation import CloudRequest, Step
+from nova_twotier.manager.operations.operation import CloudRequest, Step, failed
 
 #: Purposes of requests, by which their attempts are counted.
 DELETE, SAVE, RESTORE, MIGRATE, NOTICE, UNLOCK = (
@@ -87,6 +89,19 @@ def remove(context: Context) -> Step | None:
     if context.gang:
         return Step([delete(context, each) for each in context.gang if to_delete(context, each)])
     return Step() if context.still_claiming() else None
+
+
+def leave_to_end(context: Context, reason: Reason) -> Step:
+    """Give up a preemption that deletes servers, and leave those that are still there to an end.
+
+    The job has failed in nothing: it uses up no retry. What was decided together with the
+    preemption does not wait for the end.
+
+    :param reason: why the job begins anew.
+    """
+    step = failed(context, context.overdue_reason())
+    step.end = EndPlan(JobState.QUEUED, reason, context.env.now, preempted=True)
+    return step
 
 
 def to_delete(context: Context, server: Server) -> bool:

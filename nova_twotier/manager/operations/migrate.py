@@ -7,7 +7,14 @@ from nova_twotier.core.reasons import Reason, changes, failures
 from nova_twotier.db.plans import MigratePlan
 from nova_twotier.db.states import JobState
 from nova_twotier.manager.operations.context import Context
-from nova_twotier.manager.operations.gang import FORCE, MIGRATE, remove, request, reset
+from nova_twotier.manager.operations.gang import (
+    FORCE,
+    MIGRATE,
+    leave_to_end,
+    remove,
+    request,
+    reset,
+)
 from nova_twotier.manager.operations.operation import (
     CloudRequest,
     Note,
@@ -85,7 +92,7 @@ class Migrate(Operation):
             context.release()
             return done()
         if context.escalation_overdue():
-            return failed(context, context.overdue_reason())
+            return leave_to_end(context, _why_anew(context))
         return step
 
     def _is_there(self, server: Server, context: Context) -> bool:
@@ -122,7 +129,7 @@ class Migrate(Operation):
             job.state, job.tier = JobState.QUEUED, None
             job.evictions += 1
             job.begin_anew(context.env.now)
-            job.reason = changes.MOVE_TIMEOUT(seconds=context.patience)
+            job.reason = _why_anew(context)
             return [Note(job.number, "killed", job.reason)]
         job.migrations += 1
         job.reset_backoff()
@@ -139,3 +146,8 @@ class Migrate(Operation):
         context.job.state = JobState.RUNNING
         context.job.back_off(context.env.now)
         return [Note(context.job.number, "not migrated", context.failure)]
+
+
+def _why_anew(context: Context) -> Reason:
+    """Why the job begins anew, if its servers could not be moved in time."""
+    return changes.MOVE_TIMEOUT(seconds=context.patience)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.core.reasons import Reason
+from nova_twotier.db.plans import EndPlan
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import ActionState
 from nova_twotier.manager.operations.context import Context
@@ -43,12 +44,15 @@ class Step:
 
     :param freed: its slots can be given to other jobs although the action is not over.
     :param alone: the action failed, but the rest of the same decision is still valid.
+    :param end: the action failed, and the end of its job by this plan goes on from there: nothing
+        is undone.
     """
 
     requests: list[CloudRequest] = field(default_factory=list)
     state: ActionState | None = None
     freed: bool = False
     alone: bool = False
+    end: EndPlan | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -556,7 +556,8 @@ class StoreBehaviour:
         self.store.submit(1, [1.0])
         change = TierChange(1, "u-u-i-d", 2, Tier.BG, ("vm1", "vm2"), by=7)
         why = failures.NO_POOL(pool="ü", pools="default")
-        plan, end = SwapPlan((change,)), EndPlan(JobState.FAILED, why, 0.1, lost=True)
+        end = EndPlan(JobState.FAILED, why, 0.1, 7, lost=True, preempted=True)
+        plan = SwapPlan((change,))
         refusal = Refusal(waits.QUOTA(resources="cores"), "no", unfit=True)
         undoing, waited = failures.OVERDUE(seconds=2.5, server="vm1"), waits.TURN(3, size=4)
         requests = {RequestKey("delete", "vm1"): 1}

@@ -41,7 +41,7 @@ class OperationCase(testtools.TestCase):
         context.ask(request.key for request in step.requests)
         for request in step.requests:
             request.run()
-        if step.state is ActionState.FAILED:
+        if step.state is ActionState.FAILED and step.end is None:
             self.notes = OPERATIONS[record.kind].undo(context)
         return step
 

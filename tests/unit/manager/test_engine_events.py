@@ -2,10 +2,10 @@
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.snapshot import Event
-from nova_twotier.db.plans import EvictPlan, StartPlan
-from nova_twotier.db.states import ActionKind
+from nova_twotier.db.plans import EndPlan, EvictPlan, StartPlan
+from nova_twotier.db.states import ActionKind, JobState
 from nova_twotier.manager.events import ALL
-from tests.unit.manager.builders import BY_NINE, action
+from tests.unit.manager.builders import BY_NINE, action, job
 from tests.unit.manager.decision_case import DecisionCase, waiting
 
 
@@ -27,6 +27,13 @@ class TestCaused(DecisionCase):
         self.assertEqual(ALL, events.caused(unmoved, {}))
         for kind in (ActionKind.EVICT, ActionKind.MIGRATE):
             self.assertEqual(ALL, events.caused(action(kind, escalated_at=50.0), {}), kind)
+
+    def test_who_ends_frees_slots_and_who_begins_anew_is_back_in_the_queue(self):
+        events = self.decisions().events
+        for then, caused in ((JobState.FINISHED, Event.BACKGROUND), (JobState.QUEUED, ALL)):
+            one = job(state=JobState.ENDING, tier=Tier.BG)
+            end = action(ActionKind.END, one, EndPlan(then, None, 90.0))
+            self.assertEqual(caused, events.caused(end, {one.number: one}), then)
 
     def test_what_made_room_while_others_were_decided_upon(self):
         """Those did not see what it has left over."""

@@ -139,6 +139,43 @@ class TestFailure(PollCase):
         # The claims of these tests have 50 points.
         self.assertEqual(["measured", "killed"], self.kinds(late))
 
+    def test_a_preemption_that_deletes_too_slowly_costs_no_retry(self):
+        self.preempt_slowly("requeue", 400.0)
+
+    def test_nor_does_one_that_could_not_save_the_job_in_time(self):
+        self.preempt_slowly("shelve", 460.0)
+
+    def preempt_slowly(self, mode, until):
+        """Nova deletes the servers of a preempted job, but not before the preemption is given up.
+
+        :param until: when that is.
+        """
+        self.options = {"operation_timeout": 300.0}
+        self.engine = self.make_engine("amcbf", 60.0, workers=OneByOne())
+        late = self.running(size=8, cpu=1.0, submitted_at=50.0, preemption=mode, retries=0)
+        first = self.store.submit(8, [1.0], at=1)
+        start = ActionKind.START, first.number
+        gang = builders.servers(late, hosts="ab")
+        self.poll(gang)
+        self.poll(gang)
+        gang = builders.servers(late, hosts="ab", task="deleting")
+        while self.now < until:
+            self.assertEqual([(ActionKind.EVICT, late.number), start], self.opened())
+            self.now += 10
+            self.poll(gang)
+        # What waited for its slots is decided anew, and finds others.
+        self.assertEqual([(ActionKind.END, late.number), start], self.opened())
+        self.poll(gang)
+        states = [self.store.job(job.number).state for job in (late, first)]
+        self.assertEqual([JobState.ENDING, JobState.STARTING], states)
+        self.poll()
+        self.poll()
+        found = self.store.job(late.number)
+        self.assertEqual((JobState.QUEUED, None), (found.state, found.tier))
+        self.assertEqual((0, 1), (found.requeues, found.evictions))
+        self.assertEqual(first.number, found.reason.by)
+        self.assertEqual(["measured", "killed"], self.kinds(late))
+
     def test_the_time_that_nobody_polled_does_not_count(self):
         """A manager that takes over finds what was begun long ago, and goes on with it."""
         late = self.running(size=8, cpu=1.0, submitted_at=50.0)

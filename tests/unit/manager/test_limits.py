@@ -3,7 +3,7 @@
 import dataclasses
 from unittest import mock
 
-from nova_twotier.core.reasons import Effect, failures
+from nova_twotier.core.reasons import Effect, changes, failures
 from nova_twotier.db.plans import EndPlan, EvictPlan, MigratePlan, StartPlan, SwapPlan, TierChange
 from nova_twotier.db.states import ActionKind, ActionState, JobState, Preemption
 from nova_twotier.ledger import claims
@@ -71,7 +71,13 @@ class TestEvict(LimitCase):
         plan = EvictPlan(BY_NINE, Preemption.REQUEUE)
         record = action(ActionKind.EVICT, one, plan, begun_at=100.0)
         look = seen(servers(one, task="deleting"))
-        self.assert_given_up(record, one, look, f"server {one.number}/0 is ACTIVE (deleting)")
+        self.assertIsNone(self.step(record, one, look, 159.0).state)
+        step = self.step(record, one, look, 160.0)
+        self.assertIs(ActionState.FAILED, step.state)
+        told = f"server {one.number}/0 is ACTIVE (deleting)"
+        self.assertEqual(f"not over after 60 s: {told}", record.reason)
+        because = BY_NINE.led_to(Effect.LOST)
+        self.assertEqual(EndPlan(JobState.QUEUED, because, 160.0, preempted=True), step.end)
 
     def test_success_ends_the_row_of_setbacks(self):
         one = job(state=JobState.PREEMPTING, setbacks=5)
@@ -163,12 +169,19 @@ class TestEscalation(LimitCase):
         self.assertEqual([], self.calls)
 
     def test_nova_does_not_delete_it_either(self):
-        self.stuck(ActionKind.EVICT, "shelving")
-        self.at(140.0)
-        self.gang = servers(self.one, task="deleting")
-        self.assertIsNone(self.at(199.0).state)
-        self.assertIs(ActionState.FAILED, self.at(200.0).state)
-        self.assertEqual(JobState.RUNNING, self.one.state)
+        """What is left is for its end, which is none of a failure."""
+        for kind, task, told in (
+            (ActionKind.EVICT, "shelving", changes.SAVE_TIMEOUT(9, seconds=40.0)),
+            (ActionKind.MIGRATE, "migrating", changes.MOVE_TIMEOUT(seconds=40.0)),
+        ):
+            self.stuck(kind, task)
+            self.at(140.0)
+            self.gang = servers(self.one, task="deleting")
+            self.assertIsNone(self.at(199.0).state)
+            step = self.at(200.0)
+            self.assertIs(ActionState.FAILED, step.state)
+            self.assertEqual(EndPlan(JobState.QUEUED, told, 200.0, preempted=True), step.end)
+            self.assertEqual(JobState.PREEMPTING, self.one.state)
 
     def test_a_migration_is_forced_then_given_up(self):
         self.stuck(ActionKind.MIGRATE, "migrating")
