@@ -62,7 +62,11 @@ _JOB = {
         f"anew. null in lists from microversion {CONDITIONAL} on: add the time since `run_since` "
         "to `run_before`.",
     },
-    "run_since": {**_TIME, "description": "When its present run began; null if it does not run."},
+    "run_since": {
+        **_TIME,
+        "description": "When its present run began, or goes on at the earliest, as some of its "
+        "servers are shelved; null if it does not run.",
+    },
     "run_before": {
         "type": "number",
         "minimum": 0,

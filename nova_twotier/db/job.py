@@ -225,6 +225,11 @@ class Job(Queueing, ArrayTask, Predicted, Reasoned, Base):
         """End its run; the next one continues from there."""
         self.run_before, self.run_since = self.ran(at), None
 
+    def interrupt(self, at: float, until: float) -> None:
+        """Stop its run at a time; it goes on later, unless it is stopped for good before."""
+        self.stop(at)
+        self.run_since = until
+
     def back_off(self, now: float, pause: Callable[[int], float] = pause) -> None:
         """Leave it alone for a while after something about it was refused, longer each time.
 

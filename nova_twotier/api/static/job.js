@@ -56,7 +56,7 @@ function By({why}) {
 }
 
 function Facts({job, told}) {
-  const runs = job.run_since ? job.run_before + since(job.run_since) : job.run_before;
+  const runs = job.run_since ? job.run_before + Math.max(0, since(job.run_since)) : job.run_before;
   const predicted = (kind) => {
     const [at, low, high] = ["", "_low", "_high"].map((each) => job[`predicted_${kind}${each}`]);
     if (!at) return job.unpredicted?.text ?? NOTHING;

@@ -134,6 +134,25 @@ class TestShelve(OperationCase):
         self.assertEqual((15.0, None), (self.one.run_before, self.one.run_since))
         self.assertEqual((True, 1), (self.one.saved, self.one.evictions))
 
+    def test_who_is_shelved_in_part_does_not_run(self):
+        """Its walltime does not run on until it is shelved as a whole, or goes on."""
+        up = self.gang[0]
+        away = servers(self.one, "SHELVED_OFFLOADED", hosts=(None,))[1]
+        refused = {f"save {up.id}": 3}
+        for begun_at, now in ((100.0, 180.0), (182.0, 260.0)):
+            record = eviction(self.one, begun_at=begun_at, attempts=refused)
+            step = self.advance(record, self.one, seen([up, away]), now)
+            self.assertIs(ActionState.FAILED, step.state)
+            self.assertEqual(15.0, self.one.ran(now))
+        self.assertEqual((260.0, 264.0), (now, self.one.not_before))
+        self.assertEqual(JobState.RUNNING, self.one.state)
+        self.assertEqual((15.0, 17.0), (self.one.ran(264.0), self.one.ran(266.0)))
+
+    def test_who_is_not_shelved_at_all_runs_on(self):
+        record = eviction(self.one, attempts={f"save {server.id}": 3 for server in self.gang})
+        self.advance(record, self.one, seen(self.gang), 180.0)
+        self.assertEqual((JobState.RUNNING, 95.0), (self.one.state, self.one.ran(180.0)))
+
 
 class TestRequeue(OperationCase):
     def setUp(self):
