@@ -43,6 +43,7 @@ from nova_twotier.manager.endings import end_by, endings, warning
 from nova_twotier.manager.events import ALL
 from nova_twotier.manager.fair_share import Sharing, share
 from nova_twotier.manager.fencing import Fence
+from nova_twotier.manager.late_boots import LateBoots
 from nova_twotier.manager.network import Network
 from nova_twotier.manager.notices import Notices
 from nova_twotier.manager.observation import Observation
@@ -153,6 +154,7 @@ class Engine:
         self._peers = Peers(cloud, self._requests.tell)
         self._arrays = Arrays(store, cloud, pool, self._requests.tell)
         self._surplus = Surplus(cloud, self._requests.tell)
+        self._late_boots = LateBoots(store, cloud, pool, self._requests.tell)
         self._preemptions = Preemptions(options, cloud, self._requests.tell)
         self._upkeep = Upkeep(options, cloud, self._placement, self._hosts)
         self._run_times = RunTimes(store, pool) if options.estimates == HISTORICAL else None
@@ -213,6 +215,7 @@ class Engine:
         self._notices.poll(work.active, busy, seen)
         self._peers.poll(work.active, busy, seen)
         self._surplus.poll(work.active, seen)
+        self._late_boots.poll(work.active, seen)
         self._preemptions.poll(work.victims, work.stand_alone, seen.at)
         self._predictions.poll(self._decisions.after, work.jobs, seen.at)
         return work.changed

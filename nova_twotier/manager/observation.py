@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import math
 from collections import Counter
 from collections.abc import (
     Callable,
@@ -18,7 +19,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any, TypeVar
 
-from nova_twotier.cloud.servers import Server
+from nova_twotier.cloud.servers import Server, seconds
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.reasons import Reason
 from nova_twotier.core.slots import cpu_points, is_hot
@@ -150,6 +151,11 @@ class Observation:
         if job.state == JobState.RUNNING:
             return rest
         return [each for each in rest if _age(each) > min(map(_age, gang))]
+
+    def late(self, job: Job) -> list[Server]:
+        """The servers of a job that were requested when it was over already."""
+        over = math.inf if job.finished_at is None else job.finished_at
+        return [each for each in self._named(job) if (seconds(each.created) or 0.0) > over]
 
     def _manned(self, jobs: Iterable[Job]) -> Iterator[Job]:
         """The jobs that have servers: most wait and have none."""
