@@ -1,23 +1,49 @@
 """Shifts stored times after the wall clock was set, so that measured durations stay right."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlalchemy import case, or_, select, update
 from sqlalchemy.orm import Session
 
 from nova_twotier.db import job_counts
-from nova_twotier.db.models import Job, Place, PoolPrediction, Prediction
+from nova_twotier.db.models import Job, Leader, Place, PoolPrediction, Prediction
 from nova_twotier.db.plans import EndPlan
 from nova_twotier.db.prediction import JOB_TIMES, POOL_TIMES
 from nova_twotier.db.store import open_actions
 
 
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A shift of which it is not known whether it was committed.
+
+    :param led_since: since when the pool's leader had led before, see `led_since`.
+    """
+
+    led_since: float | None
+    seconds: float
+
+    def was_made(self, led_since: float | None) -> bool:
+        """Whether it was committed, by the same value as recorded now."""
+        if self.led_since is None or led_since is None:
+            return False
+        return abs(led_since - self.led_since - self.seconds) < abs(self.seconds) / 2
+
+
+def led_since(session: Session, pool: str) -> float | None:
+    """Since when the pool's leader has led, which `shift` shifts, too; None: there is none.
+
+    The leader's row is locked: a shift that is just being committed is waited for.
+    """
+    query = select(Leader.since).where(Leader.pool == pool).with_for_update()
+    return session.scalar(query)
+
+
 def shift(session: Session, pool: str, seconds: float) -> None:
     """Shift the start times of everything in progress in a pool, so that its duration stays.
 
-    This covers runs, the slots that are held, back-off pauses, actions with their deadlines, and
-    predictions. Records of the past and the order of waiting jobs stay as they are, but for what a
-    job that has begun anew held before.
+    This covers runs, the slots that are held, back-off pauses, actions with their deadlines,
+    predictions, and the leader's term. Records of the past and the order of waiting jobs stay as
+    they are, but for what a job that has begun anew held before.
     """
     _shift_places(session, pool, seconds)
     times = Job.run_since, Job.swapped_at, Job.warned_at, Job.discarded_at
@@ -30,6 +56,8 @@ def shift(session: Session, pool: str, seconds: float) -> None:
     }
     session.execute(jobs.values(values).execution_options(synchronize_session=False))
     _shift_predictions(session, pool, seconds)
+    leader = update(Leader).where(Leader.pool == pool).values(since=Leader.since + seconds)
+    session.execute(leader.execution_options(synchronize_session=False))
     for action in open_actions(session, pool):
         # The same for all of one decision: it tells them from those of others.
         action.created_at += seconds

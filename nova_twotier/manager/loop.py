@@ -84,6 +84,8 @@ class Loop:
         #: The policy to use, as last read.
         self._policy = ""
         self._followed: str | None = None
+        #: The last shift of recorded times, until the database has said that it was committed.
+        self._shift: time_shift.Attempt | None = None
 
     def run(self) -> None:
         """Run until `stop` is called; unexpected errors are raised."""
@@ -123,7 +125,7 @@ class Loop:
         return leads
 
     def _lead(self) -> None:
-        clock = SteadyClock(self._wall, self._clock)
+        clock, self._shift = SteadyClock(self._wall, self._clock), None
         self._metrics.lead()
         candidate = self._candidate
         history = Utilisation(self._store, candidate.pool, candidate.fence, self._metrics)
@@ -142,20 +144,27 @@ class Loop:
     def _keep_time(self, clock: SteadyClock) -> bool:
         """Shift all recorded times if the wall clock was set; returns False if that failed."""
         step = clock.follow()
-        if step:
+        if step or self._shift:
+            pool = self._candidate.pool
             try:
                 with self._store.transaction() as session:
-                    time_shift.shift(session, self._candidate.pool, step)
+                    led_since = time_shift.led_since(session, pool)
+                    if self._shift and self._shift.was_made(led_since):
+                        step = self._shift.seconds
+                    else:
+                        self._shift = time_shift.Attempt(led_since, step)
+                        time_shift.shift(session, pool, step)
                     self._candidate.fence(session, lock=True)
             except TROUBLE as error:
                 self._pause(error)
                 return False
+            self._shift = None
             clock.jump(step)
             LOG.warning(
                 "The wall clock was set by %+.1f s: run times and time limits of pool %s are not "
                 "affected",
                 step,
-                self._candidate.pool,
+                pool,
             )
         return True
 

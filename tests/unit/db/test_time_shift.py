@@ -4,7 +4,7 @@ import fixtures
 import testtools
 from sqlalchemy import Double, Float, select
 
-from nova_twotier.db import time_shift
+from nova_twotier.db import terms, time_shift
 from nova_twotier.db.base import Base
 from nova_twotier.db.models import Job, Place
 from nova_twotier.db.prediction import JOB_TIMES, POOL_TIMES
@@ -17,6 +17,7 @@ SHIFTED = {
     "prediction": set(JOB_TIMES),
     "pool_prediction": set(POOL_TIMES),
     "place": {"since", "until"},
+    "leader": {"since"},
 }
 #: With the plans and the progress of open actions, see `time_shift`.
 OF_ACTIONS = {"action": {"created_at", "begun_at"}}
@@ -34,7 +35,7 @@ KEPT = {
         "started_at",
         "submitted_at",
     },
-    "leader": {"since", "renewed_at", "polled_at"},
+    "leader": {"renewed_at", "polled_at"},
     "queue": {"changed_at"},
     "submission": {"since"},
 }
@@ -120,3 +121,19 @@ class TestTimes(testtools.TestCase):
                 self.assertEqual(expected[key], [tuple(row) for row in rows], key)
                 discarded_at = session.get(Job, number).discarded_at
                 self.assertEqual(key[2] and key[2] - 60.0, discarded_at)
+
+    def test_the_leader_has_led_for_as_long_as_before(self):
+        """By that, too, it is known whether a shift was committed."""
+        store = Store("sqlite://")
+        self.addCleanup(store.close)
+        for pool in ("a", "b"):
+            terms.begin(store, pool, "me:1")
+        with store.transaction() as session:
+            before = {pool: time_shift.led_since(session, pool) for pool in ("a", "b", "c")}
+            attempt = time_shift.Attempt(before["a"], -60.0)
+            self.assertFalse(attempt.was_made(before["a"]))
+            time_shift.shift(session, "a", -60.0)
+        with store.transaction() as session:
+            after = {pool: time_shift.led_since(session, pool) for pool in ("a", "b", "c")}
+        self.assertEqual({**before, "a": before["a"] - 60.0}, after)
+        self.assertTrue(attempt.was_made(after["a"]))

@@ -1,12 +1,15 @@
 """The wall clock is set while jobs run: nothing ends, or goes on, because of that."""
 
+import contextlib
 import types
 from unittest import mock
 
 import fixtures
 import testtools
+from oslo_db.exception import DBConnectionError
 
 from nova_twotier.core import policies
+from nova_twotier.db import terms
 from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
 from nova_twotier.db.terms import Deposed
@@ -164,3 +167,48 @@ class TestWallClockIsSet(testtools.TestCase):
         self.candidate.fence = fence
         self.loop.run()
         self.assertEqual(EPOCH, self.store.job(self.job.number).run_since)
+
+    def drop_connection(self, after):
+        """Lose the connection at the commit of the first shift, before or `after` it is done."""
+        terms.begin(self.store, "default", "me:1")
+        commit, lost = self.store.transaction, []
+
+        def fence(session, lock=False):
+            if lock and self.ahead != EPOCH and not lost:
+                lost.append(session)
+                if not after:
+                    raise DBConnectionError
+
+        @contextlib.contextmanager
+        def transaction():
+            with commit() as session:
+                yield session
+            if session in lost:
+                lost[:] = [None]
+                raise DBConnectionError
+
+        self.candidate.fence = fence
+        self.useFixture(fixtures.MockPatchObject(self.store, "transaction", transaction))
+
+    def lose_connection(self, steps, after):
+        """The times are shifted once, whether that was committed or not."""
+        self.drop_connection(after)
+        self.steps = dict(steps)
+        self.ends_on_time()
+        run_since = self.store.job(self.job.number).run_since
+        self.assertEqual(EPOCH + sum(steps.values()), run_since)
+
+    def test_the_connection_is_lost_before_the_commit(self):
+        self.lose_connection({40.0: HOUR}, after=False)
+
+    def test_the_connection_is_lost_after_the_commit(self):
+        self.lose_connection({40.0: HOUR}, after=True)
+
+    def test_and_the_clock_is_set_again_before_it_is_back(self):
+        self.lose_connection({40.0: HOUR, 40.5: -2 * HOUR}, after=True)
+
+    def test_or_set_back(self):
+        self.lose_connection({40.0: HOUR, 40.5: -HOUR}, after=True)
+
+    def test_or_set_back_although_nothing_was_committed(self):
+        self.lose_connection({40.0: HOUR, 40.5: -HOUR}, after=False)
