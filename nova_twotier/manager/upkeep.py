@@ -12,6 +12,9 @@ from nova_twotier.manager import measurements, order
 from nova_twotier.manager.diagnostics import Diagnostics
 from nova_twotier.manager.round import Round
 
+#: Seconds until points for which a host has no room are written again.
+RETRY_AFTER = 60.0
+
 
 class Upkeep:
     """Compares a pool's running jobs with the ledger at every poll, and writes what differs.
@@ -26,6 +29,8 @@ class Upkeep:
         interval = options.diagnostics_interval
         meter = MeterRules(window=3 * interval, close_at=options.threshold)
         self._diagnostics = Diagnostics(cloud, Heartbeats(placement), meter, interval)
+        #: Until when VMs for whose points there was no room are left without, by VM.
+        self._without: dict[str, float] = {}
 
     def poll(self, work: Round) -> bool:
         """Close the slots under hot processes, enter the CPU points that are missing, take over
@@ -40,9 +45,12 @@ class Upkeep:
         work.note(*(measurements.record(job, found, now) for job, found in measured.items()))
         self._hosts.arriving = order.arriving(work.opened, work.jobs, seen, self._threshold)
         self._hosts.close(seen.closed(jobs, self._threshold))
+        self._without = {vm: until for vm, until in self._without.items() if now < until}
+        points = {vm: amount for vm, amount in points.items() if vm not in self._without}
         points |= self._diagnostics.poll(jobs, seen)
         if points:
-            claims.set_cpu_points(self._placement, seen.hosts, points, work.env.each)
+            full = claims.set_cpu_points(self._placement, seen.hosts, points, work.env.each)
+            self._without |= dict.fromkeys(full, now + RETRY_AFTER)
         busy = busy_jobs(work.opened)
         idle = (job for job in jobs if job.state == JobState.QUEUED and job.number not in busy)
         if left := [vm for job in idle for vm in seen.resting(job) if vm in seen.claims]:
