@@ -43,6 +43,7 @@ from nova_twotier.manager.endings import end_by, endings, warning
 from nova_twotier.manager.events import ALL
 from nova_twotier.manager.fair_share import Sharing, share
 from nova_twotier.manager.fencing import Fence
+from nova_twotier.manager.half_restored import HalfRestored
 from nova_twotier.manager.late_boots import LateBoots
 from nova_twotier.manager.network import Network
 from nova_twotier.manager.notices import Notices
@@ -154,6 +155,7 @@ class Engine:
         self._peers = Peers(cloud, self._requests.tell)
         self._arrays = Arrays(store, cloud, pool, self._requests.tell)
         self._surplus = Surplus(cloud, self._requests.tell)
+        self._half_restored = HalfRestored(cloud, self._requests.tell)
         self._late_boots = LateBoots(store, cloud, pool, self._requests.tell)
         self._preemptions = Preemptions(options, cloud, self._requests.tell)
         self._upkeep = Upkeep(options, cloud, self._placement, self._hosts)
@@ -214,6 +216,7 @@ class Engine:
         busy = busy_jobs([a for a in work.opened if a.state == ActionState.EXPECTED])
         self._notices.poll(work.active, busy, seen)
         self._peers.poll(work.active, busy, seen)
+        self._half_restored.poll(work.active, busy, seen)
         self._surplus.poll(work.active, seen)
         self._late_boots.poll(work.active, seen)
         self._preemptions.poll(work.victims, work.stand_alone, seen.at)
