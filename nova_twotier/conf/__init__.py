@@ -20,6 +20,7 @@ from nova_twotier.conf import (
     manager,
     network,
     notifications,
+    numbers,
     scheduler,
     trust,
 )
@@ -95,7 +96,10 @@ def _check_values(conf: cfg.ConfigOpts) -> None:
         section = conf if name == "DEFAULT" else conf[name]
         for option in section:
             try:
-                section[option]
+                value = section[option]
+                # keystoneauth's options, such as [nova]timeout, take any.
+                if isinstance(value, float):
+                    numbers.require_finite(value)
             except (cfg.Error, ValueError) as error:
                 raise ConfigError(f"configuration: [{name}]{option}: {one_line(error)}") from error
 

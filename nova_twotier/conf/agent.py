@@ -3,6 +3,7 @@
 from oslo_config import cfg, types
 
 from nova_twotier.conf import metrics
+from nova_twotier.conf.numbers import FloatOpt
 from nova_twotier.core.slots import THRESHOLD
 
 GROUP = cfg.OptGroup("agent", title="Node agent")
@@ -85,7 +86,7 @@ alone: it ranks threads within the control group that libvirt makes for each vir
 changes nothing between VMs.
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "threshold",
         default=THRESHOLD,
         min=0,
@@ -93,7 +94,7 @@ changes nothing between VMs.
         help="CPU utilisation (0 to 1) of a foreground VM at and above which its slot takes no "
         "background VM. Set it to the value of ``[manager]threshold``.",
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "sample_interval",
         default=2.0,
         min=0,
@@ -104,7 +105,7 @@ samples after a poll. 0: nothing is measured, and the CPU utilisation of VMs is 
 declared.
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "window",
         default=10.0,
         min=0.1,
@@ -118,7 +119,7 @@ declared.
         help="Number of consecutive samples of ``threshold`` or more after which a slot closes to "
         "the background.",
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "open_threshold",
         default=0.9,
         min=0,
@@ -142,14 +143,14 @@ declared.
         "Placement to replace them, unless it closes or opens the slot.",
     ),
     *metrics.opts("what the agent measures"),
-    cfg.FloatOpt(
+    FloatOpt(
         "poll_interval",
         default=1.0,
         min=0.1,
         max=60,
         help="Seconds between two polls of Placement: one request each, if nothing changed.",
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "sweep_interval",
         default=30.0,
         min=1.0,

@@ -2,6 +2,8 @@
 
 from oslo_config import cfg
 
+from nova_twotier.conf.numbers import FloatOpt
+
 GROUP = cfg.OptGroup("job_events", title="Delivery of the events of jobs")
 
 OPTS = [
@@ -20,14 +22,14 @@ what is taken out of it gets no more requests.
 Example: https://hooks.example.org/, https://chat.example.org/services/
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "timeout",
         default=10.0,
         min=0.1,
         max=60.0,
         help="Seconds that a webhook may take to accept a connection, and to answer.",
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "retry_for",
         default=86400.0,
         min=0.0,

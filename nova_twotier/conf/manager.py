@@ -3,6 +3,7 @@
 from oslo_config import cfg, types
 
 from nova_twotier.conf import metrics
+from nova_twotier.conf.numbers import FloatOpt
 from nova_twotier.core import fair_share, policies, prediction
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.slots import THRESHOLD
@@ -61,7 +62,7 @@ guarantee bandwidth: under them, jobs that ask for it wait.
 Example: amcbf
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "deadline_factor",
         default=1.0,
         min=0,
@@ -125,7 +126,7 @@ smjf order by something else than places and hardly change.
 Example: project
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "fair_share_half_life",
         default=fair_share.HALF_LIFE,
         min=1,
@@ -136,7 +137,7 @@ is what ``twotier-manage db purge`` has deleted.
 Example: 86400
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "fair_share_background_weight",
         default=fair_share.BACKGROUND_WEIGHT,
         min=0,
@@ -144,7 +145,7 @@ Example: 86400
         help="What a second on a background slot counts for fair_share, where one on a foreground "
         "slot counts 1.",
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "fair_share_longest_offset",
         default=fair_share.LONGEST_OFFSET,
         min=0,
@@ -190,7 +191,7 @@ The API needs it, the queue manager does not: jobs that have a class keep it whe
 off.
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "threshold",
         mutable=True,
         default=THRESHOLD,
@@ -209,7 +210,7 @@ the configuration is reloaded.
 Example: /etc/nova-twotier/model.json
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "poll_interval",
         mutable=True,
         default=1.0,
@@ -222,7 +223,7 @@ before, it becomes as long as the poll took. More than a minute would look like 
 hangs: one that has finished no poll for two minutes is reported.
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "watch_interval",
         mutable=True,
         default=0.2,
@@ -233,13 +234,13 @@ next poll at once, and so does a notification from Nova, unless polls are slow: 
 ``poll_interval``.
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "host_interval",
         default=10.0,
         min=0.05,
         help="Seconds between two polls of the host aggregates and compute services.",
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "prediction_interval",
         mutable=True,
         default=60.0,
@@ -266,7 +267,7 @@ doc/simulator/predictions.md, under easy and amcbf.
 Example: hybrid-li
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "diagnostics_interval",
         default=0.0,
         min=0,
@@ -284,7 +285,7 @@ below 0.9. Nova's libvirt driver shows CPU times, others may not.
 Example: 30
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "boot_grace",
         mutable=True,
         default=90.0,
@@ -308,7 +309,7 @@ Example: 120
         min=1,
         help="How often the manager tries an operation on a server, or the start of a job.",
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "operation_timeout",
         mutable=True,
         default=900.0,
@@ -323,7 +324,7 @@ Give more than the longest boot takes.
 Example: 1800
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "preemption_timeout",
         mutable=True,
         default=600.0,
@@ -341,7 +342,7 @@ Give more than the longest upload of an image when a server is shelved.
 Example: 300
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "longest_shutdown",
         mutable=True,
         default=120.0,
@@ -366,7 +367,7 @@ How often a job begins anew after its servers or their host broke, if the job it
 After that it fails.
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "host_down_grace",
         mutable=True,
         default=60.0,
@@ -379,7 +380,7 @@ service_down_time. Give more than Nova's report_interval: hosts that go down tog
 do so one after the other.
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "outage_share",
         mutable=True,
         default=1 / 3,
@@ -395,7 +396,7 @@ host that is down for host_down_grace is taken for dead.
 Example: 0.5
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "outage_window",
         mutable=True,
         default=120.0,
@@ -403,7 +404,7 @@ Example: 0.5
         help="Hosts count as going down together if their last heartbeats lie within this many "
         "seconds before or after the last heartbeat of one of them.",
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "dead_host_interval",
         mutable=True,
         default=10.0,
@@ -424,14 +425,14 @@ after host_down_grace, and their old guests may still run beside the new ones fo
 Example: /usr/local/bin/fence-host --reason nova-twotier
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "fence_timeout",
         mutable=True,
         default=60.0,
         min=1,
         help="Seconds that fence_command may take. It is run again a minute after it failed.",
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "preemption_grace",
         mutable=True,
         default=0.0,
@@ -470,7 +471,7 @@ way: they are shelved or deleted, as its value says, the newest first, and no mo
 need. With preemption_grace their guests get a notice first.
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "walltime_warning",
         mutable=True,
         default=60.0,
@@ -486,7 +487,7 @@ Whether jobs without a walltime are started only where they end, by their estima
 drain of a host begins. A walltime always counts; without either, a job may run into the drain.
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "min_run_time",
         mutable=True,
         default=0.0,
@@ -500,7 +501,7 @@ foreground slots meanwhile.
 Example: 300
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "swap_hysteresis",
         mutable=True,
         default=0.0,

@@ -2,12 +2,13 @@
 
 from oslo_config import cfg
 
+from nova_twotier.conf.numbers import FloatOpt
 from nova_twotier.core.slots import THRESHOLD
 
 GROUP = cfg.OptGroup("twotier", title="Two-tier scheduling in nova-scheduler")
 
 OPTS = [
-    cfg.FloatOpt(
+    FloatOpt(
         "background_threshold",
         default=THRESHOLD,
         min=0.01,
@@ -40,7 +41,7 @@ foreground VM.
 Example: closed
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "complement_weight_multiplier",
         default=10000.0,
         help="""
@@ -57,7 +58,7 @@ Related options: ``adaba_weight_multiplier``.
 Example: 10000.0
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "adaba_weight_multiplier",
         default=10000.0,
         help="""
@@ -74,7 +75,7 @@ Related options: ``complement_weight_multiplier``, ``max_mbps``.
 Example: 10000.0
 """,
     ),
-    cfg.FloatOpt(
+    FloatOpt(
         "max_mbps",
         default=1000.0,
         min=0.001,
