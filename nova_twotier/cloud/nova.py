@@ -428,7 +428,7 @@ class Cloud:
                 server.id,
                 server.task,
             )
-            self.nova.servers.delete(server.id)
+            self.delete(server)
 
     @translated
     def console_log(self, server: Server, lines: int, timeout: float = CONSOLE_PAUSE) -> str:
@@ -465,13 +465,15 @@ class Cloud:
             raise NotYet(f"server {server.id} has not reported: {report}")
 
     @translated
-    def delete(self, server: Server, *, force: bool = False) -> None:
-        """Delete a server, unless it is gone already.
+    def delete(self, server: Server) -> None:
+        """Delete a server at once, unless it is gone already.
 
-        :param force: at once, even if Nova is to keep deleted servers for a while.
+        Where Nova keeps deleted servers for a while (`reclaim_instance_interval`), a plain request
+        would leave it what it holds of its host.
         """
         servers = self.nova.servers
-        act = servers.force_delete if force else servers.delete
+        # Without a host it holds nothing; forced, Nova would not notify of it.
+        act = servers.force_delete if server.host else servers.delete
         try:
             act(server.id)
         except nova_exc.NotFound:

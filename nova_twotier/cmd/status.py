@@ -36,6 +36,7 @@ CONFIGURATION = (
     ("The best host wins", configuration.best_host),
     ("Preempted jobs and quota", configuration.quota_counting),
     ("Preempted jobs and slots", configuration.offloading),
+    ("Deleted servers and slots", configuration.deletion),
     ("Release of Nova", openings.nova_release),
     ("Servers on forced hosts", openings.forced_hosts),
 )

@@ -240,7 +240,7 @@ class Preemptions:
             known.times, known.reset = known.times + 1, False
             LOG.info("Server %s makes way for a job: %s", server.id, server.preemptible)
             if server.preemptible == DELETE:
-                act = partial(self._cloud.delete, server, force=True)
+                act = partial(self._cloud.delete, server)
             else:
                 act = partial(self._cloud.shelve, server)
             known.asked = Asked(now, self._request("preempt", server, act))

@@ -303,7 +303,7 @@ class FakeNova:
         """As its owner may at any time, however locked it is."""
         self._begin(server, "image_uploading", self._place)
 
-    def delete(self, server, *, force=False):
+    def delete(self, server):
         self.faults.around(lambda: self._begin(server.id, "deleting", self._remove))
 
     def delete_trust(self, job):

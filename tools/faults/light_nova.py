@@ -280,7 +280,10 @@ class _Handler(BaseHTTPRequestHandler):
                 return 204, None
             case "POST", ["servers", server, "action"]:
                 [(action, details)] = body.items()
-                servers.act(server, action, details)
+                if action == "forceDelete":
+                    servers.delete(server)
+                else:
+                    servers.act(server, action, details)
                 return 202, None
             case "POST", ["servers", server, "metadata"]:
                 return 200, {"metadata": servers.mark(server, body["metadata"])}

@@ -117,3 +117,14 @@ def offloading(conf) -> Result:
         f"[DEFAULT]shelved_offload_time is {conf.shelved_offload_time}: set it to 0 on the compute "
         "hosts, or preempted jobs keep their slots"
     )
+
+
+def deletion(conf) -> Result:
+    """Nova must not keep deleted servers: they would keep their slots."""
+    if conf.reclaim_instance_interval == 0:
+        return success()
+    return warning(
+        f"[DEFAULT]reclaim_instance_interval is {conf.reclaim_instance_interval}: set it to 0 on "
+        "the nodes of nova-api, or servers that tenants delete keep their slots for so many "
+        "seconds (servers of jobs do not)"
+    )

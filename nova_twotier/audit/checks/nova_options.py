@@ -2,7 +2,10 @@
 
 from oslo_config import cfg
 
-DEFAULT = [cfg.IntOpt("shelved_offload_time", default=0)]
+DEFAULT = [
+    cfg.IntOpt("shelved_offload_time", default=0),
+    cfg.IntOpt("reclaim_instance_interval", default=0),
+]
 SCHEDULER = [
     cfg.IntOpt("max_attempts", default=3),
     cfg.IntOpt("max_placement_results", default=1000),

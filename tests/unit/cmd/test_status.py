@@ -169,6 +169,11 @@ class TestConfiguration(StatusCase):
                 "[DEFAULT]\nshelved_offload_time = -1",
                 "shelved_offload_time is -1: set it to 0",
             ),
+            (
+                "Deleted servers and slots",
+                "[DEFAULT]\nreclaim_instance_interval = 3600",
+                "reclaim_instance_interval is 3600: set it to 0",
+            ),
         ):
             self.shows(name, WARNING, words, f"{change}\n")
 
