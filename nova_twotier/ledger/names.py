@@ -39,6 +39,8 @@ _NAMESPACE = uuid.UUID("5c1b24c8-6a55-4c1e-9b43-5b8f3d0f8a52")
 _SIZE = "CUSTOM_TWOTIER_SIZE_"
 _POOL = "CUSTOM_TWOTIER_POOL_"
 _LINK = "twotier-link:"
+#: Characters of a host's name at most: Placement allows 200 for those derived from it.
+LONGEST_HOST = 200 - len(_LINK)
 
 
 def child_name(host: str, tier: Tier) -> str:

@@ -64,9 +64,9 @@ def sync_hosts(
     """Bring the providers of hosts and links into line with the shapes; may be repeated.
 
     A host whose compute service has not reported to Placement yet is left out with a warning, and
-    one whose providers Placement refuses with an error. A host that left takes no new claims; it is
-    returned as leaving while VMs hold places there, and its providers are deleted afterwards. A
-    link above no host is deleted once it is unused.
+    one whose name is too long, or whose providers Placement refuses, with an error. A host that
+    left takes no new claims; it is returned as leaving while VMs hold places there, and its
+    providers are deleted afterwards. A link above no host is deleted once it is unused.
 
     Reads the list of all providers, and two lists for each size of hosts and links and for each
     pool. Besides, up to five requests for each new or changed provider, up to six for each leaving
@@ -82,8 +82,19 @@ def sync_hosts(
         for uuid, provider in there.items()
         if provider["parent_provider_uuid"] is None
     }
-    present = {name: shape for name, shape in sorted(shapes.items()) if name in roots}
+    present = {
+        name: shape
+        for name, shape in sorted(shapes.items())
+        if name in roots and len(name) <= names.LONGEST_HOST
+    }
     for name in sorted(shapes.keys() - present.keys()):
+        if name in roots:
+            LOG.error(
+                "Host %s stays out of the ledger: its name has more than %s characters",
+                name,
+                names.LONGEST_HOST,
+            )
+            continue
         LOG.warning(
             "Host %s is in a two-tier aggregate but no provider in Placement has its name: "
             "is its nova-compute up?",

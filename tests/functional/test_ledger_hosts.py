@@ -155,6 +155,16 @@ class TestChanging(LedgerTestCase):
         tree.sync_hosts(self.ledger, {"host0": tree.Shape(3, 2)}, thorough=True)
         self.assertEqual((3, 0), self.inventory(0, FG))
 
+    def test_a_name_too_long_for_what_is_named_after_it(self):
+        """The others are not kept waiting for it."""
+        longest = "h" * names.LONGEST_HOST
+        for name in (longest, f"{longest}h"):
+            self.make_host(name)
+        shape = tree.Shape(2, 2, uplinks=(1000,))
+        shapes = dict.fromkeys(("host0", longest, f"{longest}h"), shape)
+        found = tree.sync_hosts(self.ledger, shapes)
+        self.assertEqual([longest, "host0"], [host.name for host in found if not host.leaving])
+
 
 class TestRequests(LedgerTestCase):
     def requests(self, slots, hosts=None):
