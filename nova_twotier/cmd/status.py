@@ -22,7 +22,7 @@ from nova_twotier.audit.nova import Nova
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.listing import AT_ONCE, Lister
 from nova_twotier.cloud.sessions import placement_for, session_for
-from nova_twotier.conf import arguments, cloud, manager
+from nova_twotier.conf import arguments, cloud, manager, scheduler
 from nova_twotier.ledger.placement import PlacementError
 
 #: Projects whose configuration files are read, if they exist: nova-scheduler's and ours.
@@ -32,6 +32,7 @@ CONFIGURATION = (
     ("Filters that can be loaded", configuration.available_filters),
     ("Filters and their order", configuration.enabled_filters),
     ("Weighers", configuration.weighers),
+    ("Options of the plugin", configuration.plugin),
     ("One attempt for a gang", configuration.attempts),
     ("The best host wins", configuration.best_host),
     ("Preempted jobs and quota", configuration.quota_counting),
@@ -119,7 +120,8 @@ def main(args: list[str] | None = None) -> int:
     logging.register_options(conf)
     cloud.register_opts(conf)
     nova_options.register_opts(conf)
-    conf.register_opt(manager.LARGEST_SERVER_GROUP, manager.GROUP)
+    manager.register_opts(conf)
+    scheduler.register_opts(conf)
     files = [path for project in PROJECTS for path in cfg.find_config_files(project=project)]
     given, others = arguments.common_first(sys.argv[1:] if args is None else args)
     try:

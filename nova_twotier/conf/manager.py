@@ -30,23 +30,6 @@ DEFAULT_OPTS = [
     ),
 ]
 
-LARGEST_SERVER_GROUP = cfg.IntOpt(
-    "largest_server_group",
-    mutable=True,
-    default=64,
-    min=-1,
-    help="""
-Size of the largest jobs whose servers are put into a server group of Nova; -1: all jobs, 0: none.
-
-For each server of a group that Nova boots, it reads all other members again, so that large groups
-boot slowly. The servers of larger jobs have only the property ``twotier_job`` in common, and so do
-those of jobs for which the quotas ``server_groups`` and ``server_group_members`` leave no room. For
-servers in no group, ``[scheduler]max_placement_results`` limits the hosts that Nova considers.
-
-Example: 256
-""",
-)
-
 OPTS = [
     cfg.StrOpt(
         "policy",
@@ -528,7 +511,22 @@ never held back, and those of starts that have taken longer than ``boot_grace`` 
 Example: 32
 """,
     ),
-    LARGEST_SERVER_GROUP,
+    cfg.IntOpt(
+        "largest_server_group",
+        mutable=True,
+        default=64,
+        min=-1,
+        help="""
+Size of the largest jobs whose servers are put into a server group of Nova; -1: all jobs, 0: none.
+
+For each server of a group that Nova boots, it reads all other members again, so that large groups
+boot slowly. The servers of larger jobs have only the property ``twotier_job`` in common, and so do
+those of jobs for which the quotas ``server_groups`` and ``server_group_members`` leave no room. For
+servers in no group, ``[scheduler]max_placement_results`` limits the hosts that Nova considers.
+
+Example: 256
+""",
+    ),
     cfg.IntOpt(
         "concurrency",
         default=8,

@@ -75,6 +75,24 @@ def weighers(conf) -> Result:
     return success()
 
 
+def plugin(conf) -> Result:
+    """The options of the plugin itself, which reads them only at requests for slots.
+
+    :raises ConfigFileValueError: if one has a wrong value.
+    """
+    for option in conf.twotier:
+        getattr(conf.twotier, option)
+    filters, jobs = conf.twotier.background_threshold, conf.manager.threshold
+    # A queue manager has a flavor for jobs, and may have the threshold from a model.
+    if conf.manager.flavor and not conf.manager.model and filters < jobs:
+        return warning(
+            f"[twotier]background_threshold ({filters:g}) is less than [manager]threshold "
+            f"({jobs:g}): give both the same value, or BackgroundThresholdFilter refuses jobs "
+            "where the queue manager starts them in the background"
+        )
+    return success()
+
+
 def attempts(conf) -> Result:
     """Nova must try once only: a second attempt places a gang's VM without asking the filters."""
     if conf.scheduler.max_attempts != 1:

@@ -146,6 +146,30 @@ class TestConfiguration(StatusCase):
         all_of_nova = f"weight_classes = {ours},nova.scheduler.weights.all_weighers"
         self.assertEqual(SUCCESS, self.check(f"[filter_scheduler]\n{all_of_nova}\n")[0])
 
+    def test_options_of_the_plugin(self):
+        """The scheduler would refuse a wrong value at each request for a slot."""
+        for option, value in (
+            ("background_threshold", "96"),
+            ("background_threshold", "nan"),
+            ("missing_reading", "opened"),
+            ("adaba_weight_multiplier", "inf"),
+            ("max_mbps", "0"),
+        ):
+            change = f"[twotier]\n{option} = {value}\n"
+            self.shows("Options of the plugin", FAILURE, option, change)
+
+    def test_one_threshold(self):
+        low, jobs = "[twotier]\nbackground_threshold = 0.9\n", "[manager]\nflavor = slot\n"
+        words = "background_threshold (0.9) is less than [manager]threshold (0.96)"
+        self.shows("Options of the plugin", WARNING, words, low + jobs)
+        for others in (
+            "",
+            f"{jobs}threshold = 0.9",
+            f"{jobs}threshold = 0.8",
+            f"{jobs}model = model.json",
+        ):
+            self.assertEqual(SUCCESS, self.check(low + others)[0], others)
+
     def test_single_options(self):
         for name, change, words in (
             ("One attempt for a gang", "[scheduler]\nmax_attempts = 3", "set it to 1"),
