@@ -47,6 +47,7 @@ DEPLOYMENT = (
     ("CPU allocation ratio", deployment.cpu_ratio),
     ("Quota of metadata items", deployment.metadata_quota),
     ("Flavors", deployment.flavors),
+    ("CPUs of flavors", deployment.cpu_policy),
     ("CPU weights of flavors", deployment.cpu_shares),
     ("Servers past the queue", openings.stand_alone_servers),
     ("Servers without a slot", isolation.other_servers),

@@ -1,5 +1,6 @@
 """Checks of the deployment: pure functions of nova.conf's options and of the cloud's answers."""
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -13,6 +14,11 @@ from nova_twotier.ledger.shape import Shape
 
 #: CPU weights that libvirt accepts with cgroup v2; with v1 a domain of weight 1 does not start.
 SHARES = range(2, 10001)
+#: The extra specs that give VMs CPUs of their own: this one with these values, and such resources.
+CPU_POLICY, PINNED = "hw:cpu_policy", ("dedicated", "mixed")
+PINNED_RESOURCE = re.compile(r"resources([1-9][0-9]*)?:PCPU")
+#: A slot, or CPU points, in a resource group with a number or a name.
+GROUPED = re.compile(rf"resources[^:]+:({SLOT}|{CPU})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +109,35 @@ def flavors(_conf, facts: Facts) -> Result:
     wrong = sorted(name for name, specs in ours.items() if specs[f"resources:{SLOT}"] != "1")
     if wrong:
         return failure(f"a VM takes one slot: set resources:{SLOT}=1 in {', '.join(wrong)}")
+    grouped = sorted(
+        f"{name} ({key})"
+        for name, specs in facts.flavors.items()
+        for key in specs
+        if GROUPED.fullmatch(key)
+    )
+    if grouped:
+        return failure(
+            "the filters do not see slots that a flavor asks for in a group of their own, so that "
+            f"VMs get them in any tier: write resources:{SLOT} in {', '.join(grouped)}"
+        )
+    return success()
+
+
+def cpu_policy(_conf, facts: Facts) -> Result:
+    """The VMs of a slot share its CPUs, so that none may have CPUs of its own."""
+    if all(shape.tiers == 1 for shape in facts.shapes.values()):
+        return success()
+    pinned = sorted(
+        f"{name} ({key}={value})"
+        for name, specs in facts.two_tier_flavors.items()
+        for key, value in specs.items()
+        if (key == CPU_POLICY and value in PINNED) or PINNED_RESOURCE.fullmatch(key)
+    )
+    if pinned:
+        return failure(
+            "VMs with CPUs of their own share no slot with another tier: take the extra spec away "
+            f"from {', '.join(pinned)}"
+        )
     return success()
 
 

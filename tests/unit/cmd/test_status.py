@@ -243,6 +243,27 @@ class TestDeployment(StatusCase):
         self.shows("Flavors", FAILURE, "no flavor asks", found=deployed(flavors={"m1": {}}))
         self.shows("Flavors", FAILURE, "SLOT=1 in two", found=deployed(flavors=two))
 
+    def test_slots_in_resource_groups(self):
+        for key in ("resources1:CUSTOM_TWOTIER_SLOT", "resources_A:CUSTOM_TWOTIER_CPU"):
+            # Nor do the filters see that it is for jobs only.
+            found = deployed(flavors={"slot": FLAVOR, "other": {key: "1"}})
+            self.shows("Flavors", FAILURE, f"SLOT in other ({key})", found=found)
+
+    def test_cpus_of_their_own(self):
+        for key, value in (
+            ("hw:cpu_policy", "dedicated"),
+            ("hw:cpu_policy", "mixed"),
+            ("resources:PCPU", "1"),
+            ("resources2:PCPU", "1"),
+        ):
+            pinned = {"slot": FLAVOR, "pinned": {**FLAVOR, key: value}}
+            words = f"away from pinned ({key}={value})"
+            self.shows("CPUs of flavors", FAILURE, words, found=deployed(flavors=pinned))
+            alone = deployed(shapes={"a": Shape(8, 1)}, flavors=pinned)
+            self.assertEqual(SUCCESS, self.check(found=alone)[0])
+        shared = {"slot": {**FLAVOR, "hw:cpu_policy": "shared"}}
+        self.assertEqual(SUCCESS, self.check(found=deployed(flavors=shared))[0])
+
     def test_cpu_shares(self):
         for shares, code, words in (
             (None, WARNING, "quota:cpu_shares=1024 in slot"),
