@@ -102,7 +102,13 @@ def _pools(placement: Placement) -> dict[str, str]:
 
 
 def _slots(placement: Placement, provider: str) -> tuple[int, int]:
-    """The numbers of all places and of withheld places of a provider."""
+    """The numbers of all places and of withheld places of a provider.
+
+    By its allocation ratio, which is not 1 if somebody has written the inventory by hand.
+    """
     inventories = placement.get(f"/resource_providers/{provider}/inventories")["inventories"]
-    slot = inventories.get(names.SLOT, {"total": 0, "reserved": 0})
-    return slot["total"], slot["reserved"]
+    if names.SLOT not in inventories:
+        return 0, 0
+    slot = inventories[names.SLOT]
+    total, reserved = (int(slot[key] * slot["allocation_ratio"]) for key in ("total", "reserved"))
+    return total, reserved

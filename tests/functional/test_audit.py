@@ -160,6 +160,8 @@ class TestDisorders(AuditTestCase):
         here, there = self.at(server)
         tree.set_closed(self.ledger, self.tiers[there], 1)
         self.repairs("wrong-closed", self.hosts[there])
+        self.overcommit(self.tiers[there].provider[FG])
+        self.repairs("wrong-slots", self.hosts[there])
 
         self.admin_api.remove_host_from_aggregate(self.aggregate, self.hosts[here])
         self.repairs("stray-host", self.hosts[here])
@@ -167,6 +169,13 @@ class TestDisorders(AuditTestCase):
         self.admin_api.add_host_to_aggregate(self.aggregate, self.hosts[here])
         self.repairs("wrong-slots", self.hosts[here])
         self.assertEqual([], self.verify())
+
+    def overcommit(self, provider):
+        """As `openstack resource provider inventory set --amend` of a whole aggregate does."""
+        url = f"/resource_providers/{provider}/inventories"
+        held = self.ledger.get(url)
+        held["inventories"][names.SLOT]["allocation_ratio"] = 2.0
+        self.ledger.put(url, held)
 
     def test_looked_at_anew_before_the_write(self):
         """What has changed since the finding is left as it is."""
