@@ -45,6 +45,7 @@ DEPLOYMENT = (
     ("Two-tier hosts", deployment.aggregate),
     ("Limit of allocation candidates", deployment.placement_results),
     ("CPU allocation ratio", deployment.cpu_ratio),
+    ("CPUs of hosts", deployment.vcpus),
     ("Quota of metadata items", deployment.metadata_quota),
     ("Flavors", deployment.flavors),
     ("CPUs of flavors", deployment.cpu_policy),

@@ -27,6 +27,7 @@ class Facts:
 
     :param shapes: the hosts of the aggregates with `twotier:slots`.
     :param cpu_ratios: allocation ratio of each such host with VCPU inventory.
+    :param vcpus: VCPUs that Placement gives out on each of these.
     :param flavors: extra specs of all flavors, by name.
     :param metadata: values of each key in the metadata of all aggregates of a two-tier host, by the
         name of its nova-compute.
@@ -34,6 +35,7 @@ class Facts:
 
     shapes: Mapping[str, Shape]
     cpu_ratios: Mapping[str, float]
+    vcpus: Mapping[str, int]
     flavors: Mapping[str, Mapping[str, str]]
     metadata: Mapping[str, Mapping[str, Collection[str]]]
 
@@ -82,6 +84,21 @@ def cpu_ratio(_conf, facts: Facts) -> Result:
         return failure(
             f"cpu_allocation_ratio is below the number of tiers on {', '.join(low)}: set it to "
             "twotier:tiers or more in nova.conf of these hosts"
+        )
+    return success()
+
+
+def vcpus(_conf, facts: Facts) -> Result:
+    """Every VM claims a VCPU at least: without one for each place, some can never be taken."""
+    few = sorted(
+        f"{host} ({given} for {shape.slots} slots of {shape.tiers} tiers)"
+        for host, given in facts.vcpus.items()
+        if given < (shape := facts.shapes[host]).slots * shape.tiers
+    )
+    if few:
+        return failure(
+            f"Placement gives out too few VCPUs on {', '.join(few)}: set twotier:slots to the CPUs "
+            "that nova-compute may use ([compute]cpu_shared_set) or less"
         )
     return success()
 

@@ -31,12 +31,16 @@ def gather(placement: Placement, nova: Nova, lister: Lister) -> Facts:
         raise
     shapes = nova.shapes()
 
-    def ratio(provider: dict) -> float | None:
+    def vcpus(provider: dict) -> dict | None:
         url = f"/resource_providers/{provider['uuid']}/inventories"
-        cpus = placement.get(url)["inventories"].get("VCPU")
-        return cpus["allocation_ratio"] if cpus else None
+        return placement.get(url)["inventories"].get("VCPU")
 
     hosts = [provider for provider in listed if provider["name"] in shapes]
-    found = zip(hosts, lister.map(ratio, hosts), strict=True)
-    ratios = {host["name"]: cpus for host, cpus in found if cpus is not None}
-    return Facts(shapes, ratios, nova.flavors(), nova.metadata())
+    found = zip(hosts, lister.map(vcpus, hosts), strict=True)
+    inventories = {host["name"]: cpus for host, cpus in found if cpus is not None}
+    ratios = {host: cpus["allocation_ratio"] for host, cpus in inventories.items()}
+    given = {
+        host: int((cpus["total"] - cpus["reserved"]) * cpus["allocation_ratio"])
+        for host, cpus in inventories.items()
+    }
+    return Facts(shapes, ratios, given, nova.flavors(), nova.metadata())

@@ -72,9 +72,10 @@ class TestSeveralAtOnce(testtools.TestCase):
 
     def test_facts_for_the_upgrade_check(self):
         for number, name in enumerate(HOSTS):
-            cpus = {"total": 8, "reserved": 0, "allocation_ratio": float(number)}
+            cpus = {"total": 9, "reserved": 1, "allocation_ratio": float(number)}
             self.placement.providers[f"root-{name}"].inventories["VCPU"] = cpus
         nova = types.SimpleNamespace(shapes=lambda: HOSTS, flavors=dict, metadata=dict)
         found = facts.gather(Together(self.placement), nova, self.lister)
         expected = {name: float(number) for number, name in enumerate(HOSTS)}
         self.assertEqual((HOSTS, expected), (found.shapes, found.cpu_ratios))
+        self.assertEqual({name: 8 * number for number, name in enumerate(HOSTS)}, found.vcpus)

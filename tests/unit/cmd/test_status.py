@@ -1,5 +1,6 @@
 """`nova-twotier-status upgrade check`: the nova.conf that we ship passes, each mistake shows."""
 
+import dataclasses
 import io
 import json
 import pathlib
@@ -32,11 +33,12 @@ FLAVOR = {
 ISOLATED = {"twotier:slots": {"8"}, "trait:CUSTOM_JOBS": {"required"}}
 
 
-def deployed(shapes=None, ratios=None, flavors=None, metadata=ISOLATED):
+def deployed(shapes=None, ratios=None, flavors=None, metadata=ISOLATED, vcpus=None):
     shapes = {"a": Shape(8, 2), "b": Shape(8, 2)} if shapes is None else shapes
     ratios = dict.fromkeys(shapes, 2.0) if ratios is None else ratios
     flavors = {"slot": FLAVOR, "m1": {}} if flavors is None else flavors
-    return Facts(shapes, ratios, flavors, dict.fromkeys(shapes, metadata))
+    vcpus = vcpus or {host: shape.slots * shape.tiers for host, shape in shapes.items()}
+    return Facts(shapes, ratios, vcpus, flavors, dict.fromkeys(shapes, metadata))
 
 
 class StatusCase(testtools.TestCase):
@@ -225,6 +227,11 @@ class TestDeployment(StatusCase):
     def test_cpu_ratio(self):
         tight = deployed(shapes={"a": Shape(8, 2), "b": Shape(8, 3)})
         self.shows("CPU allocation ratio", FAILURE, "tiers on b (2): set", found=tight)
+
+    def test_vcpus(self):
+        few = deployed(vcpus={"a": 16, "b": 15})
+        words = "on b (15 for 8 slots of 2 tiers): set twotier:slots"
+        self.shows("CPUs of hosts", FAILURE, words, found=few)
 
     def test_no_job_has_a_server_group(self):
         """Nova's soft-affinity weigher is needed for server groups only."""
@@ -419,7 +426,7 @@ class TestIsolation(StatusCase):
 
     def test_one_host_is_enough(self):
         found = deployed()
-        found = Facts(found.shapes, found.cpu_ratios, found.flavors, {"a": ISOLATED, "b": {}})
+        found = dataclasses.replace(found, metadata={"a": ISOLATED, "b": {}})
         self.shows("Servers without a slot", WARNING, "with the flavors m1: add", found=found)
 
 
