@@ -78,6 +78,15 @@ class TestKept(ModesTestCase):
         )
         self.assertEqual((0, 0), self.totals())
 
+    def test_nobody_brings_them_back_past_the_queue(self):
+        self.store.submit(1, [1.0], keep_servers=True)
+        self.until(1, JobState.RUNNING)
+        self.store.request_action(1, "complete")
+        self.until(1, JobState.FINISHED)
+        [server] = self.servers(1)
+        self.act(server, "unshelve", "SHELVED_OFFLOADED")
+        self.assertEqual((0, 0), self.totals())
+
 
 class TestFlavor(ModesTestCase):
     def test_one_that_is_none_for_jobs(self):

@@ -76,8 +76,11 @@ class End(Operation):
 
     @staticmethod
     def _keep(context: Context) -> Step | None:
-        """Shelve the servers that are kept: they then hold no slots, and their owner can unshelve
-        them wherever Nova's scheduler finds room."""
+        """Shelve the servers that are kept: they then hold no slots.
+
+        Their owner can boot others from their images. They themselves never come back, since the
+        scheduler's filters no longer know their job.
+        """
         cloud = context.env.cloud
         step, over = Step(), True
         for server in context.gang:
