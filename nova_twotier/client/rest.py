@@ -340,7 +340,8 @@ class Api:
             if limit is not None:
                 limit -= len(items)
             # Use only the query: the link's address may differ from the one that reaches the API.
-            query = dict(parse_qsl(urlsplit(following[0]).query))
+            # An empty value is a filter, too.
+            query = dict(parse_qsl(urlsplit(following[0]).query, keep_blank_values=True))
 
     def _ask(self, method: str, path: str, **options) -> dict:
         answer = self._request(path, method, options)

@@ -66,6 +66,11 @@ class TestPages(ClientCase):
         self.assertEqual(["ä&b c"] * 3, self.names(name="ä&b c"))
         self.assertEqual([], self.names(state="running"))
 
+    def test_an_empty_filter_holds_on_every_page(self):
+        for name in ("", "", "f", ""):
+            self.api.submit({"size": 1, "name": name})
+        self.assertEqual([""] * 3, self.names(name=""))
+
     def test_events(self):
         self.assertEqual(["submitted"] * 5, [event["kind"] for event in self.api.events()])
         [event] = self.api.events(limit=1)
