@@ -1,5 +1,6 @@
 """The tables of predictions: when jobs start and end, and how right earlier predictions were."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import String
@@ -9,7 +10,8 @@ from nova_twotier.db.base import Base
 
 #: How much of the first prediction of a job has been compared with what came.
 NOTHING, START, ALL = 0, 1, 2
-
+#: The latest time, since dates end with the year 9999: what is predicted for later counts as never.
+LATEST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 
 #: The columns that the first prediction of a job has, too, as `first_...`.
 TIMES = ("made_at", "start", "start_low", "start_high", "finish", "finish_low", "finish_high")

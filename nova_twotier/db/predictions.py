@@ -14,7 +14,7 @@ from nova_twotier.core.queue_state import past_of
 from nova_twotier.core.reasons import failures
 from nova_twotier.db import job_counts
 from nova_twotier.db.models import Job, PoolPrediction, Prediction
-from nova_twotier.db.prediction import ALL, NOTHING, START, TIMES
+from nova_twotier.db.prediction import ALL, LATEST, NOTHING, START, TIMES
 from nova_twotier.db.states import OVER, JobState
 
 #: How jobs end that run for as long as they have to do or may: others tell nothing of run times.
@@ -215,7 +215,7 @@ def write(
 
 
 def _values(told: Told, now: float, learned: Calibrations) -> dict[str, Any]:
-    start, finish = told.forecast
+    start, finish = map(_dated, told.forecast)
     starts = learned.starts.interval(now, start) if told.queued else None
     finishes = learned.finishes.interval(now, finish)
     return {
@@ -223,15 +223,20 @@ def _values(told: Told, now: float, learned: Calibrations) -> dict[str, Any]:
         "made_at": now,
         "start": _finite(start) if told.queued else None,
         "start_low": starts and starts.low,
-        "start_high": starts and starts.high,
+        "start_high": starts and min(starts.high, LATEST),
         "finish": _finite(finish),
         "finish_low": finishes and finishes.low,
-        "finish_high": finishes and finishes.high,
+        "finish_high": finishes and min(finishes.high, LATEST),
         "starts_after": told.starts_after,
         "smaller": told.smaller,
         "work": told.work,
         "ran": told.ran,
     }
+
+
+def _dated(at: float) -> float:
+    """The time, or infinity if it has no date."""
+    return at if at <= LATEST else math.inf
 
 
 def _finite(at: float) -> float | None:

@@ -20,6 +20,7 @@ from nova_twotier.core.prediction.unblocking import enders
 from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.db import predictions as stored
 from nova_twotier.db.models import Job, PoolPrediction
+from nova_twotier.db.prediction import LATEST
 from nova_twotier.db.predictions import Told
 from nova_twotier.db.store import DATABASE_ERRORS, Store
 from nova_twotier.db.terms import Deposed
@@ -217,5 +218,5 @@ def _later_than(taken: Scene, answer: Answer) -> float | None:
     """When those behind the predicted jobs start at the earliest, probably; None without any."""
     last = [job.number for job in taken.snapshot.queue][-LAST:]
     starts = [answer.forecasts[each].start for each in last if each in answer.forecasts]
-    known = [start for start in starts if start < math.inf]
+    known = [start for start in starts if start <= LATEST]
     return statistics.median_low(known) if taken.beyond and known else None

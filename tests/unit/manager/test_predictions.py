@@ -13,6 +13,7 @@ from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.snapshot import NONE_AWAY, Snapshot
 from nova_twotier.db import purge, terms, time_shift
 from nova_twotier.db.models import Job, PoolPrediction, Prediction
+from nova_twotier.db.readers import instant
 from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
 from nova_twotier.manager import scene
@@ -195,6 +196,41 @@ class TestPredictions(testtools.TestCase):
         self.threads.do()
         self.assertEqual(2, self.count())
         self.assertEqual([], infinite)
+
+    def test_what_comes_after_the_last_date_never_comes(self):
+        """No list with such a time could be shown."""
+        for name, value in (("MOST", 4), ("LAST", 1)):
+            self.useFixture(fixtures.MonkeyPatch(f"nova_twotier.manager.predictions.{name}", value))
+        after = self.after()
+        long, longer, never, beyond = (
+            self.submit(4, estimate=estimate) for estimate in (1e11, 3e11, 10, 10)
+        )
+        for number in (long, longer, never, beyond):
+            after.queue.add(self.jobs[number].core)
+        # The ends have come ten times as late as they were predicted.
+        late = {"starts": [[], []], "finishes": [[math.log(10.0)] * 20, []]}
+        with self.store.transaction() as session:
+            session.add(
+                PoolPrediction(
+                    pool=POOL,
+                    made_at=0.0,
+                    valid_until=0.0,
+                    estimator="requested",
+                    calibration=late,
+                )
+            )
+        self.make().poll(after, self.jobs, 10.0)
+        self.threads.do()
+        told = self.of(long)
+        self.assertEqual((150.0, 1e11 + 150.0), (told.start, told.finish))
+        self.assertEqual("9999-12-31T00:00:00Z", instant(told.finish_high))
+        told = self.of(longer)
+        self.assertEqual((1e11 + 150.0, None), (told.start, told.finish))
+        told = self.of(never)
+        self.assertEqual((None, None), (told.start, told.finish))
+        self.assertIsNone(self.of(beyond))
+        with self.store.reading() as session:
+            self.assertIsNone(session.get(PoolPrediction, POOL).later_than)
 
     def test_the_work_of_a_job_that_has_ended_is_kept(self):
         """So another manager, and a snapshot, know it as this one does."""
