@@ -111,11 +111,17 @@ def _durable(connection, _record) -> None:
     # The driver must not begin transactions by itself: a deferred transaction that reads and then
     # writes fails at once if another process has written in between.
     connection.isolation_level = None
+    # Its own one changes ASCII letters only, unlike that of the other databases.
+    connection.create_function("lower", 1, _lower, deterministic=True)
     cursor = connection.cursor()
     cursor.execute(f"PRAGMA busy_timeout={BUSY * 1000}")
     _use_wal(cursor)
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.close()
+
+
+def _lower(text: str | None) -> str | None:
+    return None if text is None else text.lower()
 
 
 def _use_wal(cursor: sqlite3.Cursor) -> None:

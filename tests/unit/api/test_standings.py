@@ -142,6 +142,7 @@ class TestSelection(StandingsCase):
     def test_a_search(self):
         self.change(self.first, reason=waits.OUTAGE())
         self.change(self.job, name="100%_done")
+        self.submit(name="Ärger")
         for sought, names in (
             ("SECR", ["secret"]),
             (self.theirs["uuid"][:9], ["secret"]),
@@ -149,6 +150,8 @@ class TestSelection(StandingsCase):
             ("other", ["secret"]),
             ("outage", ["first"]),
             ("%25_", ["100%_done"]),
+            ("Ärg", ["Ärger"]),
+            ("äRGER", ["Ärger"]),
             ("xyzzy", []),
         ):
             self.assertEqual(names, self.names(f"search={sought}"), sought)
