@@ -224,9 +224,12 @@ def latest(store: Store, job: int, count: int) -> list[Event]:
 
 def task(store: Store, array: int, index: int) -> list[Job]:
     """The task of an array with this index, if there is one."""
+    if max(array, index) >= 2**31:
+        # PostgreSQL refuses to compare a column of 32 bits with it.
+        return []
     query = select(Job).where(Job.array == array, Job.array_index == index)
     with store.reading() as session:
-        return list(session.scalars(query if max(array, index) < 2**31 else query.limit(0)))
+        return list(session.scalars(query))
 
 
 def beginning_with(store: Store, prefix: str) -> list[Job]:

@@ -156,6 +156,10 @@ class WithStore(
         found = [event.kind for event, _job in queries.events(self.store, since=seen.at - 60)]
         self.assertEqual(["slow", "quick"], found)
 
+    def test_a_task_of_an_array_whose_number_is_too_large(self):
+        self.assertEqual([], queries.task(self.store, 9999999999, 0))
+        self.assertEqual([], queries.task(self.store, 1, 2**31))
+
     def test_what_the_places_of_a_job_tell(self):
         job = self.store.submit(2, [0.5])
         with self.store.transaction() as session:
