@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Select, or_
+from sqlalchemy import ColumnElement, Select, func, or_
 
 from nova_twotier.db.job_counts import not_by_index
 from nova_twotier.db.models import Job
@@ -66,6 +66,9 @@ class Selection:
             query = query.where(Job.state.in_(OPEN) if self.active else Job.state.not_in(OPEN))
         if self.since is not None:
             query = query.where(or_(Job.state.in_(OPEN), Job.finished_at >= self.since))
+        if self.name is not None and dialect == "mysql":
+            # It compares texts as if they had the same number of blanks at their ends.
+            query = query.where(func.char_length(Job.name) == len(self.name))
         if self.name_pattern is not None:
             query = query.where(_matches(self.name_pattern, dialect))
         return query

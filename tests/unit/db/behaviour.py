@@ -279,6 +279,13 @@ class StoreBehaviour:
         uuids = [self.store.job(number).uuid for number in (2, 5)]
         self.assertEqual([2, 5], self.numbers(uuids=uuids))
 
+    def test_names_with_blanks_at_their_ends(self):
+        names = ("ä😀", "ä😀 ", " ä😀", "")
+        for name in names:
+            self.store.submit(1, [1.0], name)
+        for number, name in enumerate(names, start=1):
+            self.assertEqual([number], self.numbers(name=name), repr(name))
+
     def test_patterns_of_names(self):
         for name in ("solver-1", "solver-12", "Solver-1", "a%b", "a_b", "a[xy]b", "a/b", "axb"):
             self.store.submit(1, [1.0], name)
