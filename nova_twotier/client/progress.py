@@ -98,17 +98,26 @@ def watch(
     goal = OVER if until == FINISHED else ("running", *OVER)
     waited = 0.0
     while True:
+        explanation = _patiently(lambda: api.explain(job["uuid"]), show, sleep)
+        if explanation["state"] not in UNSUCCESSFUL:
+            show(_line(job, explanation))
+        if explanation["state"] in goal:
+            return explanation["state"]
+        pause = interval(waited)
+        sleep(pause)
+        waited += pause
+
+
+def _patiently(ask: Callable[[], dict], show: Callable[[str], None], sleep) -> dict:
+    """The answer to a request, which is repeated while it meets a passing error."""
+    waited = 0.0
+    while True:
         try:
-            explanation = api.explain(job["uuid"])
+            return ask()
         except ApiError as error:
             if not error.passing:
                 raise
             show(f"{error}; trying again")
-        else:
-            if explanation["state"] not in UNSUCCESSFUL:
-                show(_line(job, explanation))
-            if explanation["state"] in goal:
-                return explanation["state"]
         pause = interval(waited)
         sleep(pause)
         waited += pause
@@ -123,6 +132,8 @@ def follow(api: Api, job: dict, until: str, stream) -> dict:
     try:
         with Display(stream) as display:
             watch(api, job, display.show, until)
+            # What has become of the job must not depend on the moment at which it is asked.
+            return _patiently(lambda: api.job(job["uuid"]), display.show, time.sleep)
     except KeyboardInterrupt:
         print(
             f"no longer waiting for {columns.label(job)}, which goes on; to cancel it: "
@@ -131,7 +142,6 @@ def follow(api: Api, job: dict, until: str, stream) -> dict:
             flush=True,
         )
         raise
-    return api.job(job["uuid"])
 
 
 def failure(job: dict) -> str | None:

@@ -375,6 +375,9 @@ class Api:
         except ksa.ConnectionError as error:
             said = f"{in_brief(error)}: is the twotier API up, and this its URL?"
             raise ApiError(said) from error
+        except ksa.HttpServerError as error:
+            # It gives the session a new token; what the API says is an answer.
+            raise ApiError(f"Keystone gives no token: {error}", error.http_status) from error
 
 
 def _retry_after(answer) -> float:

@@ -137,3 +137,23 @@ class TestWatching(ClientCase):
     def test_a_job_that_is_gone(self):
         error = self.assertRaises(ApiError, self.watch, {"uuid": "nonsense"})
         self.assertEqual(404, error.status)
+
+    def test_an_api_that_is_away_just_when_the_job_is_over(self):
+        """The exit code of `job wait` must not be that of a job that failed."""
+        pauses, stream = [], io.StringIO()
+        self.useFixture(fixtures.MonkeyPatch("time.sleep", pauses.append))
+        job = self.api.submit({"size": 1})
+        self.change(job, state=JobState.FINISHED)
+        show, answers = self.api.job, iter([ApiError("it restarts", 503), None])
+
+        def flaky(uuid):
+            if error := next(answers):
+                raise error
+            return show(uuid)
+
+        self.api.job = flaky
+        self.assertEqual(
+            "finished", progress.follow(self.api, job, progress.FINISHED, stream)["state"]
+        )
+        self.assertEqual("job 1: is finished\nit restarts; trying again\n", stream.getvalue())
+        self.assertEqual([progress.INTERVAL], pauses)

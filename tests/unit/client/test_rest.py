@@ -264,7 +264,10 @@ class TestNotTheApi(testtools.TestCase):
 class TestCatalog(ClientCase):
     """The endpoint of Keystone's catalog; that Keystone is not real."""
 
-    def api_with(self, *services):
+    def api_with(self, *services, tokens=()):
+        """
+        :param tokens: Keystone's answers before the one with the token.
+        """
         token = keystoneauth1.fixture.V3Token()
         token.set_project_scope()
         for service in services:
@@ -273,8 +276,7 @@ class TestCatalog(ClientCase):
         keystone.register_uri(
             "POST",
             f"{KEYSTONE}/auth/tokens",
-            json=token,
-            headers={"X-Subject-Token": "bob:demo"},
+            [*tokens, {"json": token, "headers": {"X-Subject-Token": "bob:demo"}}],
         )
         transport = requests.Session()
         transport.mount(KEYSTONE, keystone)
@@ -300,3 +302,13 @@ class TestCatalog(ClientCase):
             "ask your operator, or give --os-twotier-endpoint",
             str(error),
         )
+
+    def test_a_keystone_that_is_away_for_a_while(self):
+        """Who waits for a job needs a new token now and then, and asks again."""
+        api = self.api_with("twotier", tokens=[{"status_code": 503}])
+        error = self.assertRaises(ApiError, api.queue)
+        self.assertEqual(
+            (503, True, "Keystone gives no token: Service Unavailable (HTTP 503)"),
+            (error.status, error.passing, str(error)),
+        )
+        self.assertEqual("active", api.queue()["mode"])
