@@ -83,6 +83,13 @@ class TestLanding(SingleSignOnCase):
         for form in ({}, {"token": ""}, {"token": "a b"}, {"token": "é"}, {"tokens": "a"}):
             self.refused(400, "request.invalid", self.land(**form))
 
+    def test_a_form_with_more_fields_than_keystone_sends(self):
+        fields = {f"field{number}": "x" for number in range(10)}
+        answer = self.land(token=UNSCOPED, **fields)
+        self.assertEqual(
+            ["token: Keystone sent none"], self.refused(400, "request.invalid", answer)
+        )
+
     def test_a_slash_at_the_end(self):
         answer = self.land(path="/board/", token=UNSCOPED)
         self.assertEqual(308, answer.status_code)
