@@ -46,9 +46,11 @@ def _time(text: str) -> datetime:
 
 def _next(hour: int, minute: int) -> datetime:
     """The next time that the clocks here show this."""
-    now = datetime.now().astimezone()
+    now = datetime.now(UTC).astimezone()
     naive = now.replace(hour=hour, minute=minute, second=0, microsecond=0, tzinfo=None)
-    if naive.astimezone() <= now:
-        # A day later by the clock, which may be 23 or 25 hours.
-        naive += timedelta(days=1)
-    return naive.astimezone()
+    # In an autumn night, clocks show some times twice.
+    for shown in (naive, naive.replace(fold=1)):
+        if (time := shown.astimezone()) > now:
+            return time
+    # A day later by the clock, which may be 23 or 25 hours.
+    return (naive + timedelta(days=1)).astimezone()

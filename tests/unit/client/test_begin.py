@@ -62,3 +62,12 @@ class TestBegin(testtools.TestCase):
     def test_the_day_on_which_clocks_change_is_shorter(self):
         with mock.patch(f"{__name__}.NOW", datetime(2026, 3, 28, 19, 0, tzinfo=UTC)):
             self.assertEqual(datetime(2026, 3, 29, 17, 0, tzinfo=UTC), self.parsed("19:00"))
+
+    def test_a_time_that_clocks_show_twice(self):
+        for now, expected in (
+            (datetime(2026, 10, 25, 0, 15, tzinfo=UTC), datetime(2026, 10, 25, 0, 30, tzinfo=UTC)),
+            (datetime(2026, 10, 25, 1, 15, tzinfo=UTC), datetime(2026, 10, 25, 1, 30, tzinfo=UTC)),
+            (datetime(2026, 10, 25, 1, 45, tzinfo=UTC), datetime(2026, 10, 26, 1, 30, tzinfo=UTC)),
+        ):
+            with mock.patch(f"{__name__}.NOW", now):
+                self.assertEqual(expected, self.parsed("2:30"), now)
