@@ -6,7 +6,6 @@ All of them take VMs. A node with nothing on it comes before one whose process u
 
 import random
 from collections.abc import Collection, Mapping, Sequence
-from itertools import compress, filterfalse, islice
 from typing import Any
 
 from nova_twotier.core.actions import BG, FG, Tier
@@ -31,7 +30,7 @@ class Nodes(Cluster):
         self.cpu = {tier: [0.0] * len(self.hosts) for tier in Tier}
         #: Nodes that take a process of the tier now: those with nothing on them take either.
         self.free = {tier: set(range(len(self.hosts))) for tier in Tier}
-        #: Whether nothing is on each node: 1 or 0. The next such node is found a byte at a time.
+        #: Whether nothing is on each node: 1 or 0, so that a search in bytes finds the next one.
         self._vacant = bytearray(b"\x01" * len(self.hosts))
         #: Nodes with a process in the background.
         self.below: set[int] = set()
@@ -99,11 +98,14 @@ class Nodes(Cluster):
 
     def _first_vacant(self, count: int, kept: Collection[int]) -> list[int]:
         """The first `count` nodes with nothing on them, but those kept; all if there are fewer."""
-        first = self._vacant.find(1)
-        if first < 0:
-            return []
-        found = compress(range(first, len(self._vacant)), self._vacant[first:])
-        return list(islice(filterfalse(kept.__contains__, found) if kept else found, count))
+        found: list[int] = []
+        # Most often there are few: to look at each node would take longer.
+        host = self._vacant.find(1)
+        while host >= 0 and len(found) < count:
+            if host not in kept:
+                found.append(host)
+            host = self._vacant.find(1, host + 1)
+        return found
 
     def _occupy(self, run: Run) -> None:
         job, tier, hosts, _pinned, _until = run
