@@ -153,9 +153,17 @@ class Observation:
         return [each for each in rest if _age(each) > min(map(_age, gang))]
 
     def late(self, job: Job) -> list[Server]:
-        """The servers of a job that were requested when it was over already."""
+        """The servers of a job that were requested when it was over already.
+
+        By Nova's clock and the manager's, which may differ. Only the job itself shelves servers, so
+        what is shelved was kept when it ended, whatever these say.
+        """
         over = math.inf if job.finished_at is None else job.finished_at
-        return [each for each in self._named(job) if (seconds(each.created) or 0.0) > over]
+        return [
+            each
+            for each in self._named(job)
+            if (seconds(each.created) or 0.0) > over and not each.status.startswith("SHELVED")
+        ]
 
     def _manned(self, jobs: Iterable[Job]) -> Iterator[Job]:
         """The jobs that have servers: most wait and have none."""

@@ -53,6 +53,12 @@ class TestLateBoots(PollCase):
         self.poll(self.made(self.over(keep_servers=True), "ACTIVE", BEFORE))
         self.assertEqual([], self.deleted())
 
+    def test_so_is_what_was_kept_whatever_the_clocks_say(self):
+        """Nova's may be ahead of the manager's; and what came as the job ended is kept, too."""
+        for status in ("SHELVED", "SHELVED_OFFLOADED"):
+            self.poll(self.made(self.over(keep_servers=True), status))
+            self.assertEqual([], self.deleted())
+
     def test_so_are_those_of_others(self):
         """Whoever names the job without being its owner, and the jobs of other leaders."""
         self.poll(self.made(self.over(), "ACTIVE", owner=("p", "u")))
