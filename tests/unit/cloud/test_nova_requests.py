@@ -259,6 +259,38 @@ class TestPower(CloudCase):
         self.assertEqual({"os-start": None}, asked.last_request.json())
 
 
+class TestDelete(CloudCase):
+    URL = f"{NOVA}/servers/vm"
+
+    def setUp(self):
+        super().setUp()
+        self.forced = self.http.post(f"{self.URL}/action", status_code=202)
+        self.plain = self.http.delete(self.URL, status_code=204)
+
+    def delete(self, server=VM):
+        """How often it was asked for by force, and how often otherwise."""
+        self.cloud.delete(server)
+        return self.forced.call_count, self.plain.call_count
+
+    def test_at_once(self):
+        self.assertEqual((1, 0), self.delete())
+        self.assertEqual({"forceDelete": None}, self.forced.last_request.json())
+
+    def test_one_on_no_host(self):
+        self.assertEqual((0, 1), self.delete(dataclasses.replace(VM, host=None)))
+
+    def test_one_that_is_gone(self):
+        self.forced = self.http.post(f"{self.URL}/action", status_code=404)
+        self.assertEqual((1, 0), self.delete())
+
+    def test_where_nobody_may_do_so_by_force(self):
+        """A policy of its own says who may: jobs must end all the same."""
+        self.forced = self.http.post(f"{self.URL}/action", status_code=403)
+        self.assertEqual((1, 1), self.delete())
+        self.http.delete(self.URL, status_code=403)
+        self.assertRaises(CloudError, self.cloud.delete, VM)
+
+
 class TestConsoleLog(CloudCase):
     URL = f"{NOVA}/servers/vm/action"
 
