@@ -89,7 +89,12 @@ def cpu_ratio(_conf, facts: Facts) -> Result:
 
 
 def vcpus(_conf, facts: Facts) -> Result:
-    """Every VM claims a VCPU at least: without one for each place, some can never be taken."""
+    """Every VM claims a VCPU at least: without one for each place, some can never be taken.
+
+    Unless all have CPUs of their own, as they may with one tier, or are told to claim none.
+    """
+    if (ours := facts.two_tier_flavors) and not any(map(_claims_vcpus, ours.values())):
+        return success()
     few = sorted(
         f"{host} ({given} for {shape.slots} slots of {shape.tiers} tiers)"
         for host, given in facts.vcpus.items()
@@ -101,6 +106,13 @@ def vcpus(_conf, facts: Facts) -> Result:
             "that nova-compute may use ([compute]cpu_shared_set) or less"
         )
     return success()
+
+
+def _claims_vcpus(specs: Mapping[str, str]) -> bool:
+    """Whether VMs of a flavor with these extra specs claim VCPUs."""
+    if specs.get(CPU_POLICY) == "dedicated" or any(map(PINNED_RESOURCE.fullmatch, specs)):
+        return False
+    return specs.get("resources:VCPU") != "0"
 
 
 def metadata_quota(conf, _facts: Facts) -> Result:

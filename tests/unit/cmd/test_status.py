@@ -233,6 +233,19 @@ class TestDeployment(StatusCase):
         words = "on b (15 for 8 slots of 2 tiers): set twotier:slots"
         self.shows("CPUs of hosts", FAILURE, words, found=few)
 
+    def test_vcpus_that_no_flavor_claims(self):
+        """With one tier, VMs may have CPUs of their own, which Placement counts apart."""
+        for key, value in (
+            ("hw:cpu_policy", "dedicated"),
+            ("resources:PCPU", "1"),
+            ("resources:VCPU", "0"),
+        ):
+            pinned = {"pinned": {**FLAVOR, key: value}}
+            found = deployed({"a": Shape(28, 1)}, flavors=pinned, vcpus={"a": 4})
+            self.assertEqual(SUCCESS, self.check(found=found)[0], key)
+            found = dataclasses.replace(found, flavors={"slot": FLAVOR, **pinned})
+            self.shows("CPUs of hosts", FAILURE, "on a (4 for 28 slots", found=found)
+
     def test_no_job_has_a_server_group(self):
         """Nova's soft-affinity weigher is needed for server groups only."""
         few = "[filter_scheduler]\nweight_classes = nova_twotier.weighers.TierWeigher\n"
