@@ -156,13 +156,16 @@ class Observation:
         """The servers of a job that were requested when it was over already.
 
         By Nova's clock and the manager's, which may differ. Only the job itself shelves servers, so
-        what is shelved was kept when it ended, whatever these say.
+        what is shelved was kept when it ended, whatever these say. What works without a slot is
+        none of the job's: its owner may have copied the metadata.
         """
         over = math.inf if job.finished_at is None else job.finished_at
         return [
             each
             for each in self._named(job)
-            if (seconds(each.created) or 0.0) > over and not each.status.startswith("SHELVED")
+            if (seconds(each.created) or 0.0) > over
+            and not each.status.startswith("SHELVED")
+            and (each.host is None or each.status == "ERROR" or self.claims_any(each.id))
         ]
 
     def _manned(self, jobs: Iterable[Job]) -> Iterator[Job]:

@@ -59,6 +59,17 @@ class TestLateBoots(PollCase):
             self.poll(self.made(self.over(keep_servers=True), status))
             self.assertEqual([], self.deleted())
 
+    def test_so_is_what_works_without_a_slot(self):
+        """Such as what its owner has restored from a backup, with the metadata of a server."""
+        job = self.over()
+        made = [dataclasses.replace(each, host="a") for each in self.made(job, "ACTIVE")]
+        look = builders.seen(made, at=self.now)
+        self.engine.seen = dataclasses.replace(look, claims={})
+        self.engine.poll()
+        self.assertEqual([], self.deleted())
+        self.poll(made)
+        self.assertEqual(2, len(self.deleted()))
+
     def test_so_are_those_of_others(self):
         """Whoever names the job without being its owner, and the jobs of other leaders."""
         self.poll(self.made(self.over(), "ACTIVE", owner=("p", "u")))
