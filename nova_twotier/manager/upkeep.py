@@ -6,6 +6,7 @@ from nova_twotier.core.meter import MeterRules
 from nova_twotier.db.states import JobState
 from nova_twotier.db.store import busy_jobs
 from nova_twotier.ledger import claims
+from nova_twotier.ledger.claims import Claim
 from nova_twotier.ledger.heartbeats import Heartbeats
 from nova_twotier.ledger.placement import Placement
 from nova_twotier.manager import measurements, order
@@ -29,8 +30,8 @@ class Upkeep:
         interval = options.diagnostics_interval
         meter = MeterRules(window=3 * interval, close_at=options.threshold)
         self._diagnostics = Diagnostics(cloud, Heartbeats(placement), meter, interval)
-        #: Until when VMs for whose points there was no room are left without, by VM.
-        self._without: dict[str, float] = {}
+        #: Until when VMs are left without points, by the claim for which their host had no room.
+        self._without: dict[Claim, float] = {}
 
     def poll(self, work: Round) -> bool:
         """Close the slots under hot processes, enter the CPU points that are missing, take over
@@ -45,12 +46,14 @@ class Upkeep:
         work.note(*(measurements.record(job, found, now) for job, found in measured.items()))
         self._hosts.arriving = order.arriving(work.opened, work.jobs, seen, self._threshold)
         self._hosts.close(seen.closed(jobs, self._threshold))
-        self._without = {vm: until for vm, until in self._without.items() if now < until}
-        points = {vm: amount for vm, amount in points.items() if vm not in self._without}
+        self._without = {claim: until for claim, until in self._without.items() if now < until}
+        points = {
+            vm: amount for vm, amount in points.items() if seen.claims[vm] not in self._without
+        }
         points |= self._diagnostics.poll(jobs, seen)
         if points:
             full = claims.set_cpu_points(self._placement, seen.hosts, points, work.env.each)
-            self._without |= dict.fromkeys(full, now + RETRY_AFTER)
+            self._without |= dict.fromkeys(map(seen.claims.__getitem__, full), now + RETRY_AFTER)
         busy = busy_jobs(work.opened)
         idle = (job for job in jobs if job.state == JobState.QUEUED and job.number not in busy)
         if left := [vm for job in idle for vm in seen.resting(job) if vm in seen.claims]:

@@ -54,3 +54,9 @@ class TestPoints(PollCase):
         self.assertEqual([], self.poll_at(101.0 + RETRY_AFTER))
         self.assertEqual([first], self.poll_at(100.0 + 2 * RETRY_AFTER))
         self.assertEqual(set(), self.lacking)
+
+    def test_who_comes_to_another_host_is_not_kept_waiting(self):
+        first, second = self.gang
+        self.poll_at(100.0)
+        self.gang, self.full = [dataclasses.replace(first, host="b"), second], False
+        self.assertEqual([[first.id]], self.poll_at(101.0))
