@@ -64,8 +64,9 @@ _JOB = {
     },
     "run_since": {
         **_TIME,
-        "description": "When its present run began, or goes on at the earliest, as some of its "
-        "servers are shelved; null if it does not run.",
+        "description": "When its present run began; while some of its servers are shelved, so "
+        "that it cannot work, a time to come: the earliest at which it goes on. null if it does "
+        "not run.",
     },
     "run_before": {
         "type": "number",
