@@ -152,7 +152,7 @@ class TestPlaces(FairCase):
         """So does one that is held and released later."""
         self.stayed("p", 8000.0, 10_000.0)
         held, waits = self.submit("p", held=True), self.submit("p")
-        blocker = self.running(size=2, number=99)
+        blocker = self.running(size=2, number=1_000_000)
         gang = servers(blocker, hosts=("a", "b"))
         self.poll(gang)
         self.assertIsNone(self.offset(held))
