@@ -480,8 +480,10 @@ class Cloud:
                     servers.force_delete(server.id)
                     return
                 except nova_exc.Forbidden:
-                    # Sites may have reserved that for nobody: a rule of its own says who may.
-                    LOG.debug("Nova's policy does not allow the manager to delete by force")
+                    # Sites may have reserved that for nobody: a rule of its own says who may. The
+                    # slots of jobs are freed all the same; a tenant's server would go in vain.
+                    if not server.job:
+                        raise
             servers.delete(server.id)
 
 

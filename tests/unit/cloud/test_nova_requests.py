@@ -290,6 +290,13 @@ class TestDelete(CloudCase):
         self.http.delete(self.URL, status_code=403)
         self.assertRaises(CloudError, self.cloud.delete, VM)
 
+    def test_a_tenants_server_does_not_go_in_vain(self):
+        """Nova may keep it for a while, with its slot, which nobody would free."""
+        self.http.post(f"{self.URL}/action", status_code=403)
+        tenants = dataclasses.replace(VM, job="")
+        self.assertRaises(CloudError, self.cloud.delete, tenants)
+        self.assertEqual(0, self.plain.call_count)
+
 
 class TestConsoleLog(CloudCase):
     URL = f"{NOVA}/servers/vm/action"
