@@ -12,11 +12,10 @@ from oslo_log import log as logging
 
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.db.models import Job
-from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import JobState
-from nova_twotier.manager.asked import Asked
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.operation import CloudRequest
+from nova_twotier.manager.repeated import Repeated
 
 LOG = logging.getLogger(__name__)
 
@@ -30,9 +29,8 @@ class HalfRestored:
     """
 
     def __init__(self, cloud: Cloud, tell: Callable[[CloudRequest], Future]):
-        self._cloud, self._tell = cloud, tell
-        #: The last request to save each server.
-        self._asked: dict[str, Asked] = {}
+        self._cloud = cloud
+        self._saves = Repeated(tell, "save", RETRY_AFTER)
 
     def poll(self, jobs: Iterable[Job], busy: Container[int], seen: Observation) -> None:
         """Save the servers that run of jobs that wait, beside others that are saved.
@@ -41,7 +39,7 @@ class HalfRestored:
 
         :param busy: numbers of jobs with an open action.
         """
-        before, self._asked = self._asked, {}
+        self._saves.begin()
         # Hosts that are silent may never carry out what Nova accepts for them.
         for job in () if seen.outage else jobs:
             if not job.saved or job.state != JobState.QUEUED or job.number in busy:
@@ -54,9 +52,5 @@ class HalfRestored:
             for server in gang:
                 if server.status != "ACTIVE" or server.busy:
                     continue
-                asked = before.get(server.id)
-                if asked is None or asked.may_repeat(seen.at, RETRY_AFTER):
+                if self._saves.ask(server.id, partial(act, server), seen.at):
                     LOG.warning("Job %s waits, but %s runs: it is saved", job.label, server.id)
-                    request = CloudRequest(RequestKey("save", server.id), partial(act, server))
-                    asked = Asked(seen.at, self._tell(request))
-                self._asked[server.id] = asked

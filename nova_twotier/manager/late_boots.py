@@ -14,12 +14,11 @@ from sqlalchemy import select
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.db.models import Job
 from nova_twotier.db.parts import in_parts
-from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import OVER
 from nova_twotier.db.store import Store
-from nova_twotier.manager.asked import Asked
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.operation import CloudRequest
+from nova_twotier.manager.repeated import Repeated
 
 LOG = logging.getLogger(__name__)
 
@@ -35,27 +34,22 @@ class LateBoots:
     def __init__(
         self, store: Store, cloud: Cloud, pool: str, tell: Callable[[CloudRequest], Future]
     ):
-        self._store, self._cloud, self._pool, self._tell = store, cloud, pool, tell
+        self._store, self._cloud, self._pool = store, cloud, pool
+        self._deletions = Repeated(tell, "late", RETRY_AFTER)
         #: By the uuid that servers name: the job that is over, or None if it is none of the pool's.
         self._known: dict[str, Job | None] = {}
-        #: The last request to delete each server.
-        self._asked: dict[str, Asked] = {}
 
     def poll(self, active: Iterable[Job], seen: Observation) -> None:
         """Delete the servers that were made too late.
 
         :param active: all open jobs of the pool that may have servers.
         """
-        before, self._asked = self._asked, {}
+        self._deletions.begin()
         for job in self._over(active, seen):
             for server in seen.late(job):
-                asked = before.get(server.id)
-                if asked is None or asked.may_repeat(seen.at, RETRY_AFTER):
+                run = partial(self._cloud.delete, server)
+                if self._deletions.ask(server.id, run, seen.at):
                     LOG.warning("Job %s was over already: %s is deleted", job.label, server.id)
-                    run = partial(self._cloud.delete, server)
-                    answer = self._tell(CloudRequest(RequestKey("late", server.id), run))
-                    asked = Asked(seen.at, answer)
-                self._asked[server.id] = asked
 
     def _over(self, active: Iterable[Job], seen: Observation) -> Iterator[Job]:
         """The jobs that are over, and that servers name all the same."""

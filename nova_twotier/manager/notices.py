@@ -6,12 +6,11 @@ from functools import partial
 
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.db.models import Job
-from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import JobState
-from nova_twotier.manager.asked import Asked
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.gang import PREEMPTED
 from nova_twotier.manager.operations.operation import CloudRequest
+from nova_twotier.manager.repeated import Repeated
 
 #: Seconds until a notice that still shows is withdrawn again.
 RETRY_AFTER = 10.0
@@ -24,25 +23,20 @@ class Notices:
     """
 
     def __init__(self, cloud: Cloud, tell: Callable[[CloudRequest], Future]):
-        self._cloud, self._tell = cloud, tell
-        #: The last request for each server.
-        self._asked: dict[str, Asked] = {}
+        self._cloud = cloud
+        self._withdrawals = Repeated(tell, "withdraw", RETRY_AFTER)
 
     def poll(self, jobs: Iterable[Job], busy: Container[int], seen: Observation) -> None:
         """Withdraw notices of jobs that run and that no open action is about.
 
         :param busy: numbers of jobs with an open action.
         """
-        before, self._asked = self._asked, {}
+        self._withdrawals.begin()
         for job in jobs:
             if job.state != JobState.RUNNING or job.number in busy:
                 continue
             for server in seen.gang(job) if job.uuid in seen.noticed else ():
                 if not server.notice.startswith(PREEMPTED):
                     continue
-                asked = before.get(server.id)
-                if asked is None or asked.may_repeat(seen.at, RETRY_AFTER):
-                    run = partial(self._cloud.notice, server, None)
-                    request = CloudRequest(RequestKey("withdraw", server.id), run)
-                    asked = Asked(seen.at, self._tell(request))
-                self._asked[server.id] = asked
+                run = partial(self._cloud.notice, server, None)
+                self._withdrawals.ask(server.id, run, seen.at)
