@@ -147,7 +147,7 @@ class Observation:
         gang = self.gang(job)
         if job.uuid not in self.crowded or len(gang) != job.size:
             return []
-        rest = [each for each in self._named(job) if each not in gang]
+        rest = [each for each in self._named(job) if each not in gang and self._is_booted(each)]
         if job.state == JobState.RUNNING:
             return rest
         return [each for each in rest if _age(each) > min(map(_age, gang))]
@@ -156,8 +156,7 @@ class Observation:
         """The servers of a job that were requested when it was over already.
 
         By Nova's clock and the manager's, which may differ. Only the job itself shelves servers, so
-        what is shelved was kept when it ended, whatever these say. What works without a slot is
-        none of the job's: its owner may have copied the metadata.
+        what is shelved was kept when it ended, whatever these say.
         """
         over = math.inf if job.finished_at is None else job.finished_at
         return [
@@ -165,8 +164,16 @@ class Observation:
             for each in self._named(job)
             if (seconds(each.created) or 0.0) > over
             and not each.status.startswith("SHELVED")
-            and (each.host is None or each.status == "ERROR" or self.claims_any(each.id))
+            and self._is_booted(each)
         ]
+
+    def _is_booted(self, server: Server) -> bool:
+        """Whether a server that names a job comes from a boot of the manager.
+
+        What is on a host without a slot does not: its owner may have restored it from a backup,
+        with the metadata of the job's server.
+        """
+        return server.host is None or server.status == "ERROR" or self.claims_any(server.id)
 
     def _manned(self, jobs: Iterable[Job]) -> Iterator[Job]:
         """The jobs that have servers: most wait and have none."""

@@ -6,6 +6,7 @@ Claims are real: every placement goes through Placement, which refuses what does
 import dataclasses
 import uuid
 from collections import Counter, defaultdict
+from datetime import UTC, datetime
 
 from nova_twotier.cloud.compute_hosts import ComputeHost
 from nova_twotier.cloud.errors import CloudError, NotYet
@@ -223,7 +224,8 @@ class FakeNova:
 
     def _boot(self, job, size):
         self.groups.add(job)
-        boot = {"created": f"{self.clock():020.6f}", "reservation": f"r-{uuid.uuid4()}"}
+        created = datetime.fromtimestamp(self.clock(), UTC)
+        boot = {"created": f"{created:%Y-%m-%dT%H:%M:%S.%fZ}", "reservation": f"r-{uuid.uuid4()}"}
         for index in range(size):
             server = Server(str(uuid.uuid4()), job, index, "BUILD", "scheduling", None, **boot)
             self.fleet[server.id] = server

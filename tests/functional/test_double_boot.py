@@ -55,3 +55,14 @@ class TestDoubleBoot(ManagerTestCase):
         self.rounds(engine, 15)
         self.assertEqual(JobState.CANCELLED, self.store.job(1).state)
         self.check_clean()
+
+    def test_nothing_is_left_of_a_boot_after_the_end(self):
+        engine, late = self.booted_once()
+        self.store.request_action(1, "cancel")
+        self.rounds(engine, 15)
+        self.assertEqual(JobState.CANCELLED, self.store.job(1).state)
+        self.nova.boot_late(late)
+        self.assertEqual(2, len(self.ids()))
+        self.rounds(engine, 5)
+        self.assertEqual(set(), self.ids())
+        self.assertEqual(0, sum(map(sum, self.usage().values())))

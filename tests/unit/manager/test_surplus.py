@@ -47,6 +47,14 @@ class TestSurplus(testtools.TestCase):
             self.assertEqual((["a0", "a1"], ["b0", "b1"]), self.poll(*boots))
             self.poll()  # The second boot is gone, and may come again.
 
+    def test_what_works_without_a_slot_is_left_alone(self):
+        """Such as what its owner has restored from a backup, with the metadata of a server."""
+        gang, restored = self.boot("a", created="1"), self.boot("b", created="2")
+        look = seen([*gang, *restored])
+        claims = {vm: claim for vm, claim in look.claims.items() if vm.startswith("a")}
+        self.surplus.poll([self.one], dataclasses.replace(look, claims=claims))
+        self.assertEqual([], self.deleted)
+
     def test_a_whole_one_goes_before_an_older_part(self):
         part, whole = self.boot("a", count=1, created="1"), self.boot("b", created="2")
         self.assertEqual((["b0", "b1"], ["a0"]), self.poll(part, whole))
