@@ -421,12 +421,13 @@ def rows_changed(session: Session, statement: Delete | Update) -> int:
 
 
 def check_text(what: str, text: str) -> None:
-    """:raises InvalidJob: if a name is too long, or has control characters."""
+    """:raises InvalidJob: if a name is too long, or has a character that cannot be printed."""
     if len(text) > NAME_LENGTH:
         raise InvalidJob(f"the {what} has {len(text)} characters; give at most {NAME_LENGTH}")
     if not text.isprintable():
         # Line breaks spoil tables; PostgreSQL takes no NUL, and none takes half a surrogate pair.
-        raise InvalidJob(f"{what} is {text!r}; give one without control characters")
+        wrong = next(each for each in text if not each.isprintable())
+        raise InvalidJob(f"{what} is {text!r}; give one without the character U+{ord(wrong):04X}")
 
 
 def _end(session: Session, submission: str) -> None:

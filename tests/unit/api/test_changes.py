@@ -46,7 +46,7 @@ class TestChange(ChangeCase):
             ({"walltime": 0}, "walltime: give more than 0"),
             ({"priority": 1001}, "priority: give at most 1000"),
             ({"priority": 0.5}, "priority: give a whole number"),
-            ({"name": "a\u2028"}, "give one without control characters"),
+            ({"name": "a\u2028"}, "give one without the character U+2028"),
         ):
             [detail] = self.refused(400, "request.invalid", self.patch(job, **body))
             self.assertIn(words, detail)
