@@ -109,7 +109,7 @@ def watch(
 
 
 def _patiently(ask: Callable[[], dict], show: Callable[[str], None], sleep) -> dict:
-    """The answer to a request, which is repeated while it meets a passing error."""
+    """Send a request until it is answered; passing errors are shown, and it is retried."""
     waited = 0.0
     while True:
         try:

@@ -87,6 +87,11 @@ class Server:
         return self.status in SETTLED and not self.busy
 
     @property
+    def shelved(self) -> bool:
+        """Whether it is shelved, offloaded from its host or not yet."""
+        return self.status.startswith("SHELVED")
+
+    @property
     def busy_for_owner(self) -> bool:
         """Nova's task may have been requested by its owner, again and again: an administrator's
         lock does not prevent it."""

@@ -1,4 +1,4 @@
-"""Numbers as option values: oslo.config also takes those that no program can use."""
+"""Float options that refuse `nan` and `inf`, which oslo.config accepts."""
 
 import math
 from typing import Any

@@ -226,7 +226,7 @@ class Job(Queueing, ArrayTask, Predicted, Reasoned, Base):
         self.run_before, self.run_since = self.ran(at), None
 
     def interrupt(self, at: float, until: float) -> None:
-        """Stop its run at a time; it goes on later, unless it is stopped for good before."""
+        """Pause its run from `at` to `until`, a time to come: run time does not count meanwhile."""
         self.stop(at)
         self.run_since = until
 

@@ -23,7 +23,7 @@ class Attempt:
     seconds: float
 
     def was_made(self, led_since: float | None) -> bool:
-        """Whether it was committed, by the same value as recorded now."""
+        """Whether the shift was committed, judged by the leader's `since` as it is recorded now."""
         if self.led_since is None or led_since is None:
             return False
         return abs(led_since - self.led_since - self.seconds) < abs(self.seconds) / 2

@@ -68,7 +68,7 @@ def _running(job: Job, seen: Observation, attempts: int, off: Verdicts) -> Actio
         return _broken(job, reason, seen)
     if seen.at < job.not_before or seen.busy(job):
         return None
-    if befallen and not any(server.status.startswith("SHELVED") for server in gang):
+    if befallen and not any(server.shelved for server in gang):
         cause, shutdown = max(befallen, key=lambda each: each[1].vain)
         return _power_on(job, cause, shutdown, seen, attempts)
     if _together(job, seen):
@@ -137,7 +137,10 @@ def _end(
 
 
 def end_by(plan: EndPlan, job: int, now: float) -> Action:
-    """The action that ends a run of a job, by its number."""
+    """Make the action that ends a job's present run by a plan.
+
+    :param job: its number.
+    """
     return _action(ActionKind.END, PHASE_END, job, plan, now)
 
 

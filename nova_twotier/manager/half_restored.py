@@ -46,7 +46,7 @@ class HalfRestored:
                 continue
             gang = seen.gang(job)
             suspended = any(server.status == "SUSPENDED" for server in gang)
-            if not (suspended or any(server.status.startswith("SHELVED") for server in gang)):
+            if not (suspended or any(server.shelved for server in gang)):
                 continue
             act = self._cloud.suspend if suspended else self._cloud.shelve
             for server in gang:

@@ -1,4 +1,4 @@
-"""Deletes servers that Nova made when their job was over already.
+"""Deletes servers that Nova boots after their job has ended.
 
 Nova may carry out a boot long after the manager gave up waiting and the job ended. No action looks
 at such servers any more, and those that found no slot, in ERROR, use up their owner's quota.
@@ -10,12 +10,13 @@ from functools import partial
 
 from oslo_log import log as logging
 from sqlalchemy import select
+from sqlalchemy.orm import defer
 
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.db.models import Job
 from nova_twotier.db.parts import in_parts
 from nova_twotier.db.states import OVER
-from nova_twotier.db.store import Store
+from nova_twotier.db.store import LONG, Store
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.operation import CloudRequest
 from nova_twotier.manager.repeated import Repeated
@@ -54,9 +55,13 @@ class LateBoots:
     def _over(self, active: Iterable[Job], seen: Observation) -> Iterator[Job]:
         """The jobs that are over, and that servers name all the same."""
         named = seen.servers.keys() - {job.uuid for job in active}
+        # Many jobs may have kept theirs, and for long.
+        named = {uuid for uuid in named if not all(server.shelved for server in seen.servers[uuid])}
         if new := named - self._known.keys():
             with self._store.reading() as session:
-                queries = [select(Job).where(Job.uuid.in_(part)) for part in in_parts(new)]
+                # What is held of them is short.
+                short = select(Job).options(*(defer(each, raiseload=True) for each in LONG))
+                queries = [short.where(Job.uuid.in_(part)) for part in in_parts(new)]
                 found = {job.uuid: job for query in queries for job in session.scalars(query)}
             for uuid in new:
                 job = found.get(uuid)

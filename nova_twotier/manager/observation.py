@@ -153,7 +153,7 @@ class Observation:
         return [each for each in rest if _age(each) > min(map(_age, gang))]
 
     def late(self, job: Job) -> list[Server]:
-        """The servers of a job that were requested when it was over already.
+        """The servers of a job that were requested after it had ended.
 
         By Nova's clock and the manager's, which may differ. Only the job itself shelves servers, so
         what is shelved was kept when it ended, whatever these say.
@@ -162,9 +162,7 @@ class Observation:
         return [
             each
             for each in self._named(job)
-            if (seconds(each.created) or 0.0) > over
-            and not each.status.startswith("SHELVED")
-            and self._is_booted(each)
+            if not each.shelved and (seconds(each.created) or 0.0) > over and self._is_booted(each)
         ]
 
     def _is_booted(self, server: Server) -> bool:

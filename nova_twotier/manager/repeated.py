@@ -23,7 +23,7 @@ class Repeated:
         self._asked: dict[str, Asked] = {}
 
     def begin(self) -> None:
-        """Begin a poll; servers for which it asks nothing are forgotten."""
+        """Begin a poll: a server that this poll asks nothing for is forgotten at the next."""
         self._before, self._asked = self._asked, {}
 
     def ask(self, server: str, run: Callable[[], object], now: float) -> bool:

@@ -217,7 +217,7 @@ class TestPreemption(PreemptionTestCase):
         self.assert_started_again(2)
 
     def assert_started_again(self, times):
-        """Nova stores an image for a while, in vain, for a job that is cancelled; so many times."""
+        """Cancel one job after the other, while Nova shelves a server that makes way for it."""
         servers = self.full()
         self.nova.unshelvable = self.nova.stuck = set(servers)
         for _time in range(times):

@@ -89,9 +89,10 @@ def cpu_ratio(_conf, facts: Facts) -> Result:
 
 
 def vcpus(_conf, facts: Facts) -> Result:
-    """Every VM claims a VCPU at least: without one for each place, some can never be taken.
+    """Check that each host gives out a VCPU for every place, since every VM claims at least one.
 
-    Unless all have CPUs of their own, as they may with one tier, or are told to claim none.
+    Flavors whose VMs claim none need none: those with pinned CPUs on hosts of one tier, or with
+    `resources:VCPU=0`.
     """
     if (ours := facts.two_tier_flavors) and not any(map(_claims_vcpus, ours.values())):
         return success()

@@ -199,7 +199,7 @@ def _is_off(context: Context) -> bool:
 
 
 def _is_away(server: Server) -> bool:
-    return server.status.startswith("SHELVED") or server.status == "SUSPENDED"
+    return server.shelved or server.status == "SUSPENDED"
 
 
 def _acknowledged(context: Context) -> bool:

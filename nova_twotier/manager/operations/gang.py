@@ -209,7 +209,7 @@ def stopped(context: Context) -> list[Server]:
 
     None if others of the gang have left their hosts: they could not work together.
     """
-    if any(server.status.startswith("SHELVED") for server in context.gang):
+    if any(server.shelved for server in context.gang):
         return []
     return [
         server

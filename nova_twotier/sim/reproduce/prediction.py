@@ -86,7 +86,7 @@ def _tables(results: Results, _settings: Settings) -> Iterator[Table]:
 
 
 def _times_better(place: str, policy: str, naive: str) -> Measure:
-    """How many times ours the median error of a naive forecast is."""
+    """The median error of a naive forecast, as a multiple of ours."""
 
     def measure(results: Results) -> Finding:
         metric = forecasts.START_ERROR

@@ -304,7 +304,7 @@ class TestCatalog(ClientCase):
         )
 
     def test_a_keystone_that_is_away_for_a_while(self):
-        """Who waits for a job needs a new token now and then, and asks again."""
+        """A long wait needs a new token now and then; if Keystone is away, it may be retried."""
         api = self.api_with("twotier", tokens=[{"status_code": 503}])
         error = self.assertRaises(ApiError, api.queue)
         self.assertEqual(

@@ -291,7 +291,7 @@ class TestDelete(CloudCase):
         self.assertRaises(CloudError, self.cloud.delete, VM)
 
     def test_a_tenants_server_does_not_go_in_vain(self):
-        """Nova may keep it for a while, with its slot, which nobody would free."""
+        """A plain deletion could leave it SOFT_DELETED, and its slot in use."""
         self.http.post(f"{self.URL}/action", status_code=403)
         tenants = dataclasses.replace(VM, job="")
         self.assertRaises(CloudError, self.cloud.delete, tenants)

@@ -345,7 +345,7 @@ class TestOpenings(StatusCase):
             self.shows("Servers on forced hosts", FAILURE, "policy cannot be read: ", change)
 
     def test_directories_of_policies(self):
-        """The last file that has the rule counts; hidden files are skipped. So it is for Nova."""
+        """As in Nova, the last file with the rule counts, and hidden files are skipped."""
         rule = "os_compute_api:servers:create:forced_host"
         directory = self.directory / "policies"
         directory.mkdir()

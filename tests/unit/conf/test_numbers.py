@@ -27,7 +27,7 @@ class TestNumbers(testtools.TestCase):
         return config.load(["--config-file", str(path)], "test")
 
     def test_no_program_takes_what_is_not_finite(self):
-        """Neither is between two numbers, but `nan` passes both comparisons."""
+        """Bounds alone let `nan` pass: it is neither too small nor too great."""
         ours = {each for each in numbers() if each[0] != scheduler.GROUP.name}
         self.assertLess({("agent", "threshold"), ("nova", "timeout")}, ours)
         for group, option in sorted(ours):

@@ -2,8 +2,10 @@
 
 import dataclasses
 
+from sqlalchemy import Engine, event
+
 from nova_twotier.db.states import JobState
-from nova_twotier.manager.late_boots import RETRY_AFTER
+from nova_twotier.manager.late_boots import RETRY_AFTER, LateBoots
 from tests.executors import OneByOne
 from tests.unit.manager import builders
 from tests.unit.manager.engine_case import PollCase
@@ -76,6 +78,18 @@ class TestLateBoots(PollCase):
         self.poll(self.made(self.over(pool="other"), "ERROR"))
         self.poll(self.made(builders.job(), "ERROR"))
         self.assertEqual([], self.deleted())
+
+    def test_nothing_long_is_read_of_their_jobs(self):
+        """Jobs that keep their servers may be many, with 64 KiB of user data each."""
+        gang = self.made(self.over(keep_servers=True, user_data="x" * 1000), "ACTIVE", BEFORE)
+        asked = []
+        record = lambda _c, _cursor, statement, *_rest: asked.append(statement)  # noqa: E731
+        event.listen(Engine, "before_cursor_execute", record)
+        self.addCleanup(event.remove, Engine, "before_cursor_execute", record)
+        late = LateBoots(self.store, self.cloud, "default", tell=self.fail)
+        late.poll([], builders.seen(gang, at=self.now))
+        self.assertTrue(any("job.finished_at" in statement for statement in asked))
+        self.assertEqual([], [statement for statement in asked if "user_data" in statement])
 
     def test_a_job_that_ends_while_it_is_booted(self):
         job = self.store.submit(2, [0.5], at=1)
