@@ -95,7 +95,7 @@ class Guaranteeing(Policy):
         return step.actions()
 
     def _awaits(self, snapshot: Snapshot, head: Job) -> bool:
-        """Whether the head only waits until it may evict later jobs; see `Snapshot.settling`."""
+        """Whether the head fits as soon as it may evict the later jobs in `Snapshot.settling`."""
         cleared = snapshot.cluster.cleared(snapshot.settling, head)
         return cleared is not None and cleared.fits(head, FG)
 
