@@ -7,6 +7,7 @@ from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from nova_twotier.db.models import Drain, Event
+from nova_twotier.db.races import again_if_made
 from nova_twotier.db.store import Store
 
 #: Kinds of the events that an operator drains a host, and ends that.
@@ -17,6 +18,7 @@ class Over(Exception):
     """A drain would end before it begins, or has ended."""
 
 
+@again_if_made
 def drain(store: Store, host: str, now: float, **given) -> Drain:
     """Drain a host, or change its drain if it has one, and record an event.
 

@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from nova_twotier.core import policies
 from nova_twotier.db.models import Event, Leader, Queue
+from nova_twotier.db.races import again_if_made
 from nova_twotier.db.store import Store
 
 #: The kind of the event that an operator chose a policy.
@@ -18,6 +19,7 @@ def chosen(session: Session, pool: str) -> str | None:
     return session.scalar(select(Queue.policy).where(Queue.pool == pool))
 
 
+@again_if_made
 def choose(store: Store, pool: str, policy: str | None) -> None:
     """Choose the policy of a pool's queue, and record an event about it.
 

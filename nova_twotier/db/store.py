@@ -32,6 +32,7 @@ from nova_twotier.db.models import (
     Submission,
 )
 from nova_twotier.db.plans import SwapPlan
+from nova_twotier.db.races import again_if_made
 from nova_twotier.db.selection import EVERY_JOB, Selection
 from nova_twotier.db.states import COMPLETE, OVER, ActionState, JobState, Preemption, QueueMode
 
@@ -346,6 +347,7 @@ class Store:
         with self.reading() as session:
             return _mode(session, pool)
 
+    @again_if_made
     def set_queue_mode(self, pool: str, mode: QueueMode) -> None:
         """Change the mode of a pool's queue, and record an event about it."""
         mode = QueueMode(mode)

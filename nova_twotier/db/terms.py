@@ -10,6 +10,7 @@ from sqlalchemy import Update, select, update
 from sqlalchemy.orm import Session
 
 from nova_twotier.db.models import Leader
+from nova_twotier.db.races import again_if_made
 from nova_twotier.db.store import Store
 
 
@@ -17,6 +18,7 @@ class Deposed(Exception):
     """Another manager leads the pool now; the message says which."""
 
 
+@again_if_made
 def begin(store: Store, pool: str, name: str, manages: bool = True) -> int:
     """Begin a new term of a pool, led by `name`; returns its number.
 

@@ -14,7 +14,7 @@ from nova_twotier.core.jobs import UNKNOWN_CPU, InvalidJob
 from nova_twotier.core.policies import UnknownPolicy
 from nova_twotier.core.reasons import Effect, changes, failures, waits
 from nova_twotier.db import drains, learned, queue_policy, terms, time_shift
-from nova_twotier.db.models import Action, Event, Job
+from nova_twotier.db.models import Action, Drain, Event, Job, Leader, Queue
 from nova_twotier.db.plans import EndPlan, SwapPlan, TierChange
 from nova_twotier.db.progress import Progress, Refusal, RequestKey
 from nova_twotier.db.selection import Selection
@@ -536,6 +536,42 @@ class StoreBehaviour:
         self.assertRaises(drains.Over, drains.drain, self.store, "b", 10.0, until=10.0)
         with self.store.reading() as session:
             self.assertEqual(["a"], list(drains.present(session, 50.0)))
+
+    def test_a_row_that_another_makes_meanwhile(self):
+        """The second change is made to the row of the first: neither fails, nor is lost."""
+
+        for first, change, outcome in (
+            (
+                Queue(pool="default", policy="easy", changed_at=1.0),
+                lambda: self.store.set_queue_mode("default", QueueMode.PAUSED),
+                lambda row: (row.mode, row.policy) == ("paused", "easy"),
+            ),
+            (
+                Queue(pool="gpu", mode="draining", changed_at=1.0),
+                lambda: queue_policy.choose(self.store, "gpu", "fcfs"),
+                lambda row: (row.mode, row.policy) == ("draining", "fcfs"),
+            ),
+            (
+                Drain(host="a", since=0.0, reason="fan", migrate=True),
+                lambda: drains.drain(self.store, "a", 0.0, until=9.0),
+                lambda row: (row.reason, row.migrate, row.until) == ("fan", True, 9.0),
+            ),
+            (
+                Leader(pool="raced", name="a:1", term=1, since=1.0),
+                lambda: terms.begin(self.store, "raced", "b:2"),
+                lambda row: (row.name, row.term) == ("b:2", 2),
+            ),
+        ):
+            with futures.ThreadPoolExecutor(1) as pool:
+                with self.store.transaction() as session:
+                    session.add(first)
+                    session.flush()
+                    second = pool.submit(change)
+                    futures.wait([second], MOMENT)
+                second.result(30)
+            with self.store.reading() as session:
+                row = session.get(type(first), inspect(first).identity)
+                self.assertTrue(outcome(row), vars(row))
 
     def test_a_draining_queue_takes_no_jobs(self):
         self.store.set_queue_mode("default", QueueMode.PAUSED)
