@@ -1,9 +1,10 @@
-"""Refuses a job that asks for a flavor, image, network, key pair or quota that its owner lacks.
+"""Refuses a job that asks for a flavor, image, network, key pair or quota that its owner lacks, or
+for a flavor whose VMs share no slot.
 
 Nova is asked in the name of the owner, by the job's trust, as it will be when the job starts. A job
-is refused only if Nova itself says that something is missing, or that the project may not have as
-much even without other servers; what these use of a quota is waited for. While Nova does not
-answer, jobs are accepted, and the manager finds out when it starts them.
+is refused only if Nova itself says that something is missing or unfit, or that the project may not
+have as much even without other servers; what these use of a quota is waited for. While Nova does
+not answer, jobs are accepted, and the manager finds out when it starts them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,6 +19,7 @@ from nova_twotier.api.site import Site
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.job_resources import JobResources
 from nova_twotier.cloud.trusts import TrustError, log_in
+from nova_twotier.db.models import DEFAULT_POOL
 
 LOG = logging.getLogger(__name__)
 
@@ -31,13 +33,18 @@ _MISSING = {
     "network": "networks: there is no network {name} for you; `openstack network list` shows yours",
     "key": "key_name: you have no key pair {name!r}; `openstack keypair list` shows yours",
 }
+#: What to do about a flavor whose VMs share no slot.
+_PINNED = (
+    "flavor: VMs of {name!r} have CPUs of their own ({specs}), but in pool {pool} they share those "
+    "of their slot; give another flavor, or ask an operator to take the extra spec away"
+)
 
 
 def check(site: Site, caller: Caller, wanted: Mapping[str, Any], trust: str | None) -> None:
     """
     :param wanted: the arguments of `Store.submit`.
     :param trust: that of the job; None: its servers will be the manager's own.
-    :raises Refused: if Nova says that something is missing.
+    :raises Refused: if Nova says that something is missing, or does not do.
     """
     things = [
         thing
@@ -52,15 +59,16 @@ def check(site: Site, caller: Caller, wanted: Mapping[str, Any], trust: str | No
         return
     try:
         resources = _resources(site, trust)
-        missing = list(_missing(site, things, resources))
-        excess = resources.excess(wanted["size"], flavor) if sized and not missing else None
+        pool = wanted.get("pool", DEFAULT_POOL)
+        mistakes = list(_mistakes(site, things, resources, pool))
+        excess = resources.excess(wanted["size"], flavor) if sized and not mistakes else None
     except (CloudError, TrustError, Refused) as error:
         if isinstance(error, CloudError) and error.status in _SILENT:
             site.known.did_not_answer()
         LOG.warning("A job was accepted without asking Nova for what it needs: %s", error)
         return
-    if missing:
-        raise invalid(*missing)
+    if mistakes:
+        raise invalid(*mistakes)
     if excess:
         raise Refused(
             403,
@@ -82,13 +90,24 @@ def _resources(site: Site, trust: str | None) -> JobResources:
     return JobResources(session, **options)
 
 
-def _missing(site: Site, things: list[Thing], resources: JobResources) -> Iterator[str]:
+def _mistakes(site: Site, things: list[Thing], resources: JobResources, pool: str) -> Iterator[str]:
+    """What is missing, or does not do in the pool."""
     for thing in things:
         *_owner, kind, name = thing
-        if resources.there(kind, name):
-            site.known.add(thing)
-        else:
+        if not resources.there(kind, name):
             yield _MISSING[kind].format(name=name)
+        elif kind == "flavor" and (pinned := resources.own_cpus(name)):
+            # Not remembered: it may do in another pool.
+            if _shares_slots(site, pool):
+                yield _PINNED.format(name=name, specs=", ".join(pinned), pool=pool)
+        else:
+            site.known.add(thing)
+
+
+def _shares_slots(site: Site, pool: str) -> bool:
+    """Whether any host of a pool has several tiers."""
+    shapes = site.aggregates.shapes().values()
+    return any(shape.tiers > 1 for shape in shapes if shape.pool == pool)
 
 
 def _named(wanted: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

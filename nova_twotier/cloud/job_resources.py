@@ -1,5 +1,6 @@
 """Whether what a job asks of Nova is there for its owner: flavor, image, networks, keys, quota."""
 
+from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
@@ -7,7 +8,8 @@ from keystoneauth1.session import Session
 
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.project_limits import Excess, ProjectLimits
-from nova_twotier.cloud.reader import IMAGES_MICROVERSION, Reader
+from nova_twotier.cloud.reader import IMAGES_MICROVERSION, Document, Reader
+from nova_twotier.core.flavors import own_cpus
 
 #: Nova's own view of what it does not keep itself, so that no other endpoint is needed.
 _PATHS = {"image": "/images/", "network": "/os-networks/", "key": "/os-keypairs/"}
@@ -27,12 +29,19 @@ class JobResources:
         :raises CloudError: if Nova does not say.
         """
         if kind == "flavor":
-            flavors = self._reader.flavors()
-            return any(name in (flavor["name"], flavor["id"]) for flavor in flavors)
+            return self._flavor(name) is not None
         if "/" in name:
             # As if Nova had refused: no name that a tenant gives says that Nova is away.
             raise CloudError(f"Nova cannot be asked for {name!r}: it would take it for a path", 400)
         return self._reader.exists(_PATHS[kind] + quote(name, safe=""), IMAGES_MICROVERSION)
+
+    def own_cpus(self, flavor: str) -> list[str]:
+        """The extra specs of a flavor by which its VMs have CPUs of their own.
+
+        :param flavor: by name or id.
+        :raises CloudError: if Nova does not say.
+        """
+        return own_cpus((self._flavor(flavor) or {}).get("extra_specs", {}))
 
     def excess(self, size: int, flavor: str | None) -> Excess | None:
         """A quota that as many servers exceed even if the project of who asks has no others.
@@ -41,6 +50,13 @@ class JobResources:
         :raises CloudError: if Nova does not say.
         """
         limits = ProjectLimits.of(self._reader.limits())
-        found = self._reader.flavors() if flavor else []
-        shown = next((each for each in found if flavor in (each["name"], each["id"])), None)
-        return limits.exceeded(size, shown)
+        return limits.exceeded(size, self._flavor(flavor) if flavor else None)
+
+    def _flavor(self, name: str) -> Document | None:
+        """A flavor by name or id; None if there is none."""
+        found = self._flavors
+        return next((each for each in found if name in (each["name"], each["id"])), None)
+
+    @cached_property
+    def _flavors(self) -> list[Document]:
+        return self._reader.flavors()

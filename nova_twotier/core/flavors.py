@@ -1,5 +1,7 @@
-"""Our extra specs of flavors, as far as others than the scheduler read them."""
+"""Extra specs of flavors: ours, as far as others than the scheduler read them, and Nova's that do
+not go with them."""
 
+import re
 from collections.abc import Mapping
 
 from nova_twotier.core.actions import BG, FG, Tier
@@ -23,6 +25,10 @@ BOOLEANS = {
 #: them then, and its values.
 PREEMPTIBLE = "twotier:preemptible"
 SHELVE, DELETE = "shelve", "delete"
+#: Nova's extra specs that give VMs CPUs of their own: this one with these values, and such
+#: resources.
+CPU_POLICY, PINNED = "hw:cpu_policy", ("dedicated", "mixed")
+PINNED_RESOURCE = re.compile(r"resources([1-9][0-9]*)?:PCPU")
 
 
 def is_for_jobs_only(extra_specs: Mapping[str, str]) -> bool:
@@ -36,6 +42,16 @@ def is_for_jobs_only(extra_specs: Mapping[str, str]) -> bool:
     if value not in BOOLEANS:
         raise ValueError(f"{JOBS_ONLY} is {value!r}; set it to true or false")
     return BOOLEANS[value]
+
+
+def own_cpus(extra_specs: Mapping[str, str]) -> list[str]:
+    """The extra specs, with their values, by which VMs have CPUs of their own: these share no slot
+    with another tier."""
+    return [
+        f"{key}={value}"
+        for key, value in extra_specs.items()
+        if (key == CPU_POLICY and value in PINNED) or PINNED_RESOURCE.fullmatch(key)
+    ]
 
 
 def job_tiers(extra_specs: Mapping[str, str]) -> tuple[Tier, ...]:

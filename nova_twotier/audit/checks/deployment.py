@@ -9,14 +9,12 @@ from oslo_upgradecheck.upgradecheck import Result
 from nova_twotier.audit.checks.configuration import NO_QUOTA, UNIFIED_LIMITS
 from nova_twotier.audit.checks.results import failure, success, warning
 from nova_twotier.cloud.peers import MOST_ITEMS
+from nova_twotier.core.flavors import CPU_POLICY, PINNED_RESOURCE, own_cpus
 from nova_twotier.ledger.names import CPU, SLOT
 from nova_twotier.ledger.shape import Shape
 
 #: CPU weights that libvirt accepts with cgroup v2; with v1 a domain of weight 1 does not start.
 SHARES = range(2, 10001)
-#: The extra specs that give VMs CPUs of their own: this one with these values, and such resources.
-CPU_POLICY, PINNED = "hw:cpu_policy", ("dedicated", "mixed")
-PINNED_RESOURCE = re.compile(r"resources([1-9][0-9]*)?:PCPU")
 #: A slot, or CPU points, in a resource group with a number or a name.
 GROUPED = re.compile(rf"resources[^:]+:({SLOT}|{CPU})")
 
@@ -158,10 +156,9 @@ def cpu_policy(_conf, facts: Facts) -> Result:
     if all(shape.tiers == 1 for shape in facts.shapes.values()):
         return success()
     pinned = sorted(
-        f"{name} ({key}={value})"
+        f"{name} ({spec})"
         for name, specs in facts.two_tier_flavors.items()
-        for key, value in specs.items()
-        if (key == CPU_POLICY and value in PINNED) or PINNED_RESOURCE.fullmatch(key)
+        for spec in own_cpus(specs)
     )
     if pinned:
         return failure(

@@ -35,7 +35,7 @@ class NovaMixin:
 
 
 class TestWithoutKeystone(NovaMixin, ApiCase):
-    OPTIONS = OPTIONS
+    OPTIONS = f"{OPTIONS}\n[manager]\npools = default,gpu"
 
     def test_what_is_there(self):
         for body in ({}, {"flavor": "slot"}, {"flavor": "5", "key_name": "mine"}):
@@ -61,6 +61,35 @@ class TestWithoutKeystone(NovaMixin, ApiCase):
     def test_all_that_is_missing_in_one_answer(self):
         answer = self.submitting(key_name="yours", flavor="huge", networks=[OTHER])
         self.assertEqual(3, len(self.refused(400, "request.invalid", answer)))
+
+    def test_cpus_of_their_own(self):
+        """Where slots have several tiers only, as the check of the deployment says."""
+        plain = {"name": "plain", "id": "f1", "extra_specs": {"hw:cpu_policy": "shared"}}
+        aggregates = [
+            {"id": number, "name": pool, "hosts": [pool], "availability_zone": None}
+            | {"metadata": {"twotier:slots": "2", "twotier:tiers": tiers, "twotier:pool": pool}}
+            for number, (pool, tiers) in enumerate((("default", "2"), ("gpu", "1")))
+        ]
+        self.nova.get(f"{NOVA}/os-aggregates", json={"aggregates": aggregates}, headers=JSON)
+        self.nova.get(f"{NOVA}/os-hypervisors/detail", json={"hypervisors": []}, headers=JSON)
+        for number, (key, value) in enumerate(
+            (
+                ("hw:cpu_policy", "dedicated"),
+                ("hw:cpu_policy", "mixed"),
+                ("resources:PCPU", "1"),
+                ("resources2:PCPU", "1"),
+            )
+        ):
+            specs = {"resources:CUSTOM_TWOTIER_SLOT": "1", key: value}
+            pinned = {"name": f"own{number}", "id": "f2", "extra_specs": specs}
+            self.nova.get(f"{NOVA}/flavors/detail", json={"flavors": [plain, pinned]}, headers=JSON)
+            for _each in range(2):
+                self.answered(201, self.submitting(flavor=pinned["name"], pool="gpu"))
+                answer = self.submitting(flavor=pinned["name"])
+                [detail] = self.refused(400, "request.invalid", answer)
+                self.assertIn(f"CPUs of their own ({key}={value})", detail)
+                self.assertIn("give another flavor, or ask an operator", detail)
+            self.answered(201, self.submitting(flavor="plain"))
 
     def test_a_name_is_no_path(self):
         self.nova.get(f"{NOVA}/os-keypairs/a%3Fb%20c", json={"keypair": {}})
