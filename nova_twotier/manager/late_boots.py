@@ -1,7 +1,8 @@
-"""Deletes servers that Nova boots after their job has ended.
+"""Deletes servers that Nova boots after their job has ended, or waits again.
 
 Nova may carry out a boot long after the manager gave up waiting and the job ended. No action looks
-at such servers any more, and those that found no slot, in ERROR, use up their owner's quota.
+at such servers any more, and those that found no slot, in ERROR, use up their owner's quota. So do
+those of a job that waits again, until its next start.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -25,6 +26,8 @@ LOG = logging.getLogger(__name__)
 
 #: Seconds until a deletion that does not show is requested again.
 RETRY_AFTER = 30.0
+#: The status of what found no slot.
+ERROR = "ERROR"
 
 
 class LateBoots:
@@ -46,11 +49,13 @@ class LateBoots:
         :param active: all open jobs of the pool that may have servers.
         """
         self._deletions.begin()
-        for job in self._over(active, seen):
-            for server in seen.late(job):
-                run = partial(self._cloud.delete, server)
-                if self._deletions.ask(server.id, run, seen.at):
-                    LOG.warning("Job %s was over already: %s is deleted", job.label, server.id)
+        late = [(job, server) for job in self._over(active, seen) for server in seen.late(job)]
+        waiting = [job for job in active if job.not_started and job.uuid in seen.servers]
+        late += [(job, each) for job in waiting for each in seen.gang(job) if each.status == ERROR]
+        for job, server in late:
+            run = partial(self._cloud.delete, server)
+            if self._deletions.ask(server.id, run, seen.at):
+                LOG.warning("Job %s had given it up already: %s is deleted", job.label, server.id)
 
     def _over(self, active: Iterable[Job], seen: Observation) -> Iterator[Job]:
         """The jobs that are over, and that servers name all the same."""

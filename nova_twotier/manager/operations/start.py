@@ -102,6 +102,8 @@ class Start(Operation):
 
     def _boot(self, context: Context) -> Step | None:
         job, env, gang = context.job, context.env, context.gang
+        if _has_late_servers(context) and (step := remove(context)):
+            return step
         if len(gang) >= job.size:
             return None
         # Some or all are missing: Nova may still be working on the request, and makes the servers
@@ -286,6 +288,17 @@ class Start(Operation):
         if job.reason == progress.waited_for and not job.failures:
             return []  # its reason is known already
         return [Note(job.number, "not started", context.failure)]
+
+
+def _has_late_servers(context: Context) -> bool:
+    """Whether there are useless servers of a boot that Nova carried out after its start was undone.
+
+    They are no failure of this start, which has asked for none yet.
+    """
+    if RequestKey(BOOT) in context.progress.attempts:
+        return False
+    deleted = context.progress.servers
+    return bool(deleted or (context.gang and context.defect()))
 
 
 def _bringing_back(context: Context, server: Server) -> Callable[[], None]:

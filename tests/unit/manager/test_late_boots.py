@@ -42,6 +42,15 @@ class TestLateBoots(PollCase):
             self.poll(gang)
             self.assertEqual([server.id for server in gang], self.deleted())
 
+    def test_those_without_a_slot_of_a_job_that_waits_again(self):
+        """What has one may be its gang, if the database was restored from a backup."""
+        for status, deleted in (("ERROR", 2), ("ACTIVE", 0)):
+            job = builders.job(state=JobState.QUEUED, tier=None, held=True)
+            with self.store.transaction() as session:
+                session.add(job)
+            self.poll(self.made(job, status))
+            self.assertEqual(deleted, len(self.deleted()), status)
+
     def test_again_if_that_does_not_show(self):
         gang = self.made(self.over(), "ERROR")
         times = []

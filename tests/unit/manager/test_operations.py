@@ -213,6 +213,21 @@ class TestStart(OperationCase):
         self.advance(self.record(one, **begun), one, seen(), now=106.0)
         self.assertEqual([("boot", one, "dXNlcg==")], self.calls)
 
+    def test_what_an_earlier_start_has_booted_late_is_deleted_and_no_failure(self):
+        one = job(state=JobState.STARTING, failures=1)
+        whole = servers(one, "ERROR", hosts=(None,))
+        for late in (whole, whole[:1], servers(one, "BUILD", "scheduling", hosts=(None,), count=1)):
+            self.cloud.reset_mock()
+            record = self.record(one)
+            self.advance(record, one, seen(late))
+            self.assertEqual([("delete", server) for server in late], self.calls)
+            going = [dataclasses.replace(server, task="deleting") for server in late]
+            self.advance(record, one, seen(going))
+            self.assertEqual(len(late), len(self.calls))
+            self.advance(record, one, seen())
+            self.assertEqual(("boot", one, "dXNlcg=="), self.calls[-1])
+            self.assertIsNone(record.progress.undoing)
+
     def test_waits_as_long_as_there_are_more_of_them(self):
         """Nova makes the servers of a large job one by one, for longer than a client waits."""
         one = job(size=4, state=JobState.STARTING)
