@@ -350,6 +350,11 @@ class Cloud:
         self.nova.servers.resume(server.id)
 
     @translated
+    def confirm_resize(self, server: Server) -> None:
+        """Confirm that a server stays as it was migrated or resized."""
+        self.nova.servers.confirm_resize(server.id)
+
+    @translated
     def notice(self, server: Server, text: str | None) -> None:
         """Tell a server's guest, through its metadata, what is about to happen; None: nothing."""
         if text:

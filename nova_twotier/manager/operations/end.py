@@ -24,11 +24,13 @@ from nova_twotier.manager.operations.operation import CloudRequest, Note, Operat
 
 LOG = logging.getLogger(__name__)
 
-GROUP, TRUST = "group", "trust"
+GROUP, TRUST, CONFIRM = "group", "trust", "confirm"
 #: What can be shelved.
 KEPT = frozenset({"ACTIVE", "PAUSED", "SHUTOFF", "SUSPENDED"})
 #: Shelved, and about to leave its host: by nova.conf it does not stay there.
 LEAVING = "SHELVED"
+#: It was migrated or resized by an administrator, and cannot be shelved before that is confirmed.
+MOVED = "VERIFY_RESIZE"
 #: There is nothing to keep of it.
 LOST = frozenset({"BUILD", "ERROR"})
 
@@ -93,6 +95,9 @@ class End(Operation):
                     step.requests.append(delete(context, server))
             elif not server.busy and server.status in KEPT:
                 step.requests.append(request(SAVE, server, partial(cloud.shelve, server)))
+            elif server.status == MOVED and not context.tried(CONFIRM, server.id):
+                run = partial(cloud.confirm_resize, server)
+                step.requests.append(request(CONFIRM, server, run))
             over = False
         if context.hangs():
             step.requests += reset(context, {"shelving"})
@@ -129,4 +134,7 @@ def _unkept(context: Context, server: Server) -> bool:
         return False
     if server.status in KEPT:
         return context.exhausted(SAVE, server.id)
+    if server.status == MOVED:
+        # Nova takes a while to carry out what it has accepted, and names no task meanwhile.
+        return context.overdue()
     return server.status != LEAVING

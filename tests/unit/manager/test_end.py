@@ -145,6 +145,23 @@ class TestKeep(OperationCase):
             self.advance(end(self.one), self.one, seen([lost, *rest]), now, **limits)
             self.assertEqual(calls, self.calls)
 
+    def test_a_migration_that_waits_to_be_confirmed_is(self):
+        """Then the server can be shelved; and if Nova never confirms it, the job ends without."""
+        moved, *rest = self.gang("VERIFY_RESIZE", *["SHELVED_OFFLOADED"] * 2)
+        record = end(self.one)
+        self.advance(record, self.one, seen([moved, *rest]), 1.0, operation_timeout=60.0)
+        self.assertEqual([("confirm_resize", moved)], self.calls)
+        self.answer(record, f"confirm {moved.id}")
+        for status, now, calls in (
+            ("VERIFY_RESIZE", 59.0, []),
+            ("ACTIVE", 59.0, ["shelve"]),
+            ("VERIFY_RESIZE", 60.0, ["delete"]),
+        ):
+            self.cloud.reset_mock()
+            found = dataclasses.replace(moved, status=status)
+            self.advance(record, self.one, seen([found, *rest]), now, operation_timeout=60.0)
+            self.assertEqual([(call, found) for call in calls], self.calls)
+
     def test_what_does_not_shelve_is_given_up(self):
         gang = self.gang("ACTIVE", *["SHELVED_OFFLOADED"] * 2)
         step = self.advance(end(self.one, attempts={f"save {gang[0].id}": 3}), self.one, seen(gang))
