@@ -26,6 +26,14 @@ def reserve(
         most = options.max_job_size
         raise _over(f"a job may have {most:,} processes at most; this one has {size:,}", 0, most)
 
+    if size * tasks > submissions.MOST_PROCESSES:
+        most = submissions.MOST_PROCESSES
+        raise _over(
+            f"the tasks of an array may have {most:,} processes together at most; those of this "
+            f"one have {size * tasks:,}: submit several arrays, or smaller tasks",
+            0,
+            most,
+        )
     _check_slot_limits(site, pool, size)
 
     def admit(jobs: int, processes: int) -> None:

@@ -24,6 +24,8 @@ FINEST, COARSEST = min(KEPT), max(KEPT)
 WIDTHS = tuple(
     minutes * MINUTE for minutes in (1, 2, 5, 10, 20, 30, 60, 120, 180, 360, 720, 24 * 60)
 )
+#: The largest peak that is stored: but for SQLite, a 32-bit integer.
+MOST = 2**31 - 1
 #: Seconds. The present state of a pool is a sample that is no older.
 PRESENT = 5 * MINUTE
 
@@ -108,7 +110,7 @@ def add(session: Session, pool: str, at: float, sample: Sample) -> None:
         if not rows_changed(
             session, known.values(samples=Utilisation.samples + 1, **sums, **_peaks(values))
         ):
-            peaks = {f"most_{name}": values[name] for name in PEAKS}
+            peaks = {f"most_{name}": min(values[name], MOST) for name in PEAKS}
             session.add(Utilisation(**key, samples=1, **values, **peaks))
     session.flush()
 
@@ -117,8 +119,8 @@ def _peaks(values: Mapping[str, Any]) -> dict[str, Any]:
     """SQL for the peaks of an interval after one more sample."""
     found = {}
     for name in PEAKS:
-        most = getattr(Utilisation, f"most_{name}")
-        found[most.key] = case((most < values[name], values[name]), else_=most)
+        most, value = getattr(Utilisation, f"most_{name}"), min(values[name], MOST)
+        found[most.key] = case((most < value, value), else_=most)
     return found
 
 

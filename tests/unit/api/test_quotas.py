@@ -56,6 +56,22 @@ class TestQuotas(ApiCase):
         )
 
 
+class TestNoQuotas(ApiCase):
+    OPTIONS = "max_jobs_per_project = -1\nmax_processes_per_project = -1\nmax_job_size = 1000000"
+
+    def array(self, size):
+        body = {"size": size, "indexes": "0-9999"}
+        return self.ask("POST", "/v1/arrays", json=body)
+
+    def test_more_processes_than_the_database_can_count(self):
+        [detail] = self.refused(403, "quota.exceeded", self.array(214_749))
+        self.assertIn(
+            "2,147,483,647 processes together at most; those of this one have 2,147,490,", detail
+        )
+        self.assertIn("submit several arrays, or smaller tasks", detail)
+        self.assertEqual([], self.store.jobs(limit=1))
+
+
 class TestSlotLimits(ApiCase):
     OPTIONS = (
         "[manager]\nmax_foreground_slots_per_user = 4\nmax_foreground_slots_per_project = 6\n"

@@ -45,6 +45,15 @@ class UtilisationBehaviour:
         found = self.history(*pools, **window).intervals
         return {each.at - START: each.means["fg_used"] for each in found}
 
+    def test_a_queue_of_more_processes_than_a_peak_can_count(self):
+        """They may wait where the API has no quotas: the manager goes on."""
+        many = 2**31
+        for count in range(1, 3):
+            self.sampled((30, sample(waiting=many)))
+            [found] = self.history().intervals
+            self.assertEqual({2 * many}, {found.means["waiting_processes"]}, count)
+            self.assertEqual(many - 1, found.peaks["waiting_processes"], count)
+
     def test_intervals_have_means_peaks_and_sums_of_their_samples(self):
         self.sampled((30, sample(2, 5, 1.5)), (65, sample(4, 1)), (600, sample(7)))
         first, second, _third = self.history().intervals
