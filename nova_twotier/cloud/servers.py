@@ -92,6 +92,11 @@ class Server:
         return self.status.startswith("SHELVED")
 
     @property
+    def away(self) -> bool:
+        """Whether it is shelved or suspended, so that its guest does not run."""
+        return self.shelved or self.status == "SUSPENDED"
+
+    @property
     def busy_for_owner(self) -> bool:
         """Nova's task may have been requested by its owner, again and again: an administrator's
         lock does not prevent it."""

@@ -230,6 +230,19 @@ class Job(Queueing, ArrayTask, Predicted, Reasoned, Base):
         self.stop(at)
         self.run_since = until
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether its last run, if any, was to go on by itself when its back-off ends.
+
+        That is what `interrupt` leaves behind; other runs begin at other times.
+        """
+        return self.run_since == self.not_before
+
+    def stay_interrupted(self, at: float) -> None:
+        """Prolong the pause of its run until `at`, if it is over."""
+        if self.not_before < at:
+            self.run_since = self.not_before = at
+
     def back_off(self, now: float, pause: Callable[[int], float] = pause) -> None:
         """Leave it alone for a while after something about it was refused, longer each time.
 

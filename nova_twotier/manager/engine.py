@@ -304,6 +304,7 @@ class Engine:
         if self._upkeep.poll(work):
             self._decisions.events.happened(ALL)
         self._take_answers(work)
+        self._stop_walltimes(work)
         self._warn(work)
         work.note(*self._peers.take_notes())
         hopeless = gates.poll(self._store, work)
@@ -397,6 +398,17 @@ class Engine:
         for action in work.opened:
             for outcome in self._outcomes.get(action.id, ()):
                 OPERATIONS[action.kind].answered(work.context(action), outcome)
+
+    @staticmethod
+    def _stop_walltimes(work: Round) -> None:
+        """Keep runs interrupted that could not be repaired in time: no manager was there, say."""
+        for job in work.active:
+            if (
+                job.interrupted
+                and job.state == JobState.RUNNING
+                and any(server.away for server in work.seen.gang(job))
+            ):
+                job.stay_interrupted(work.seen.at)
 
     def _warn(self, work: Round) -> None:
         """Warn jobs, and their guests, that their walltime is about to end."""

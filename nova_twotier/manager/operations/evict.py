@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 from functools import partial
 
-from nova_twotier.cloud.servers import Server
 from nova_twotier.core.reasons import Effect, Reason, changes, failures
 from nova_twotier.db.plans import EvictPlan
 from nova_twotier.db.progress import RequestKey
@@ -176,7 +175,7 @@ class Evict(Operation):
         job = context.job
         job.state = JobState.RUNNING
         job.back_off(context.env.now)
-        if any(_is_away(server) for server in context.gang):
+        if any(server.away for server in context.gang):
             # It cannot work, and is repaired as soon as it may be: its walltime does not run on.
             job.interrupt(context.begun_at, job.not_before)
         return [Note(job.number, "not evicted", context.failure)]
@@ -196,10 +195,6 @@ def _is_off(context: Context) -> bool:
     told = (NOTICE, FORGET, REPORT)
     asked = any(key.server and key.purpose not in told for key in context.progress.attempts)
     return bool(gang) and not asked and all(server.status == "SHUTOFF" for server in gang)
-
-
-def _is_away(server: Server) -> bool:
-    return server.shelved or server.status == "SUSPENDED"
 
 
 def _acknowledged(context: Context) -> bool:

@@ -1,6 +1,7 @@
 """A poll of the engine, with no cloud behind it: what it records, requests, and leaves alone."""
 
 import contextlib
+import dataclasses
 import threading
 import time
 from unittest import mock
@@ -42,6 +43,38 @@ class TestListings(PollCase):
         closing.join(60)
         self.assertTrue(listing.done())
         self.assertRaises(Stopped, listing.result)
+
+
+class TestInterruptedRuns(PollCase):
+    """A job of which some servers are shelved does not run, though its pause is over."""
+
+    def interrupted(self):
+        job = self.running(walltime=70.0, run_before=15.0, not_before=self.now)
+        up, away = builders.servers(job)
+        return job, [up, dataclasses.replace(away, status="SHELVED_OFFLOADED", host=None)]
+
+    def test_it_is_repaired_after_a_long_time_without_a_manager(self):
+        job, gang = self.interrupted()
+        self.now += 1000.0
+        self.poll(gang)
+        self.assertEqual([(ActionKind.EVICT, job.number)], self.opened())
+        self.assertEqual(15.0, self.store.job(job.number).ran(self.now))
+
+    def test_nor_while_nova_is_busy_with_it(self):
+        job, [up, away] = self.interrupted()
+        for _poll in range(3):
+            self.now += 50.0
+            self.poll([dataclasses.replace(up, task="shelving"), away])
+        self.assertEqual(
+            (JobState.RUNNING, 15.0),
+            (self.store.job(job.number).state, self.store.job(job.number).ran(self.now)),
+        )
+
+    def test_it_runs_on_with_all_its_servers(self):
+        job, [up, away] = self.interrupted()
+        self.now += 30.0
+        self.poll([up, dataclasses.replace(away, status="ACTIVE", host="a")])
+        self.assertEqual(45.0, self.store.job(job.number).ran(self.now))
 
 
 class TestRecords(PollCase):
