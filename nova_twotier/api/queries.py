@@ -21,6 +21,8 @@ from nova_twotier.db.store import Store, queue_event
 QUEUE_KINDS = [*(queue_event(mode) for mode in QueueMode), queue_policy.CHOSEN]
 #: A project with more jobs than this has many, for lists of its events.
 MANY_JOBS = 5000
+#: Where more events than this have happened since a time, these are many.
+MANY_EVENTS = 10_000
 #: What jobs that are not over do: one that starts, restarts, is preempted or ends is running.
 PHASES = (WAITING, RUNNING) = ("waiting", "running")
 
@@ -183,24 +185,36 @@ def events(
         .where(*asked)
         .options(load_only(Job.uuid, Job.project_id, Job.array, Job.array_index, raiseload=True))
     )
-    query = query.order_by(Event.id.desc() if newest_first else Event.id).limit(limit)
-    of_all = query.outerjoin(Job, Event.job == Job.number)
-    if project_id is None:
-        with store.reading() as session:
-            return [(event, owner) for event, owner in session.execute(of_all)]
-    of_jobs = query.join(Job, Event.job == Job.number)
     with store.snapshot() as session:
-        if job is not None or array is not None:
+        of_one = job is not None or array is not None
+        recent = since is not None and not of_one and _are_few(session, since)
+        place = Event.id + 0 if recent else Event.id
+        query = query.order_by(place.desc() if newest_first else place).limit(limit)
+        of_all = query.outerjoin(Job, Event.job == Job.number)
+        if project_id is None:
+            return [(event, owner) for event, owner in session.execute(of_all)]
+        of_jobs = query.join(Job, Event.job == Job.number)
+        if of_one:
             of_jobs = of_jobs.where(Job.project_id == project_id)
             return [(event, owner) for event, owner in session.execute(of_jobs)]
         # Two queries, each with an index. One for either kind of event would read all events.
-        of_jobs = of_jobs.where(_project(session, project_id))
+        project = not_by_index(Job.project_id) == project_id
+        of_jobs = of_jobs.where(project if recent else _project(session, project_id))
         # Other events without a job may name hosts.
         of_queue = of_all.where(Event.job.is_(None), Event.kind.in_(QUEUE_KINDS))
         found = [
             (event, owner) for some in (of_jobs, of_queue) for event, owner in session.execute(some)
         ]
     return sorted(found, key=lambda each: each[0].id, reverse=newest_first)[:limit]
+
+
+def _are_few(session: Session, since: float) -> bool:
+    """Whether few events have happened since a time: they are found by it, and sorted.
+
+    Otherwise it is faster to walk through all events until there are enough.
+    """
+    ids = select(Event.id).where(Event.at >= since).limit(MANY_EVENTS + 1).subquery()
+    return (session.scalar(select(func.count()).select_from(ids)) or 0) <= MANY_EVENTS
 
 
 def _project(session: Session, project_id: str) -> ColumnElement[bool]:

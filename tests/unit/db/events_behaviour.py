@@ -1,5 +1,6 @@
 """Lists of events, on whatever database: run by a test case for each of them."""
 
+from itertools import product
 from unittest import mock
 
 from nova_twotier.api import queries
@@ -30,15 +31,30 @@ class EventsBehaviour:
             for event, job in every
             if (job and job.project_id == "a") or event.kind in queries.QUEUE_KINDS
         ]
-        # Both ways to find them, see `queries._project`.
-        for many in (0, 5000):
-            with mock.patch.object(queries, "MANY_JOBS", many):
+        # All ways to find them, see `queries._project` and `queries._are_few`.
+        for many, name in product((0, 5000), ("MANY_JOBS", "MANY_EVENTS")):
+            with mock.patch.object(queries, name, many):
                 self.check_pages([each for each, _at in shown])
                 since = [each for each, at in shown if at >= 4.0]
                 self.assertEqual(since, self.ids(project_id="a", since=4.0))
                 self.assertEqual(since[:3], self.ids(project_id="a", since=4.0, limit=3))
             owners = [job and job.project_id for _e, job in queries.events(self.store, after=2)]
             self.assertEqual({"a", "b", None}, set(owners))
+
+    def test_events_since_a_time_in_the_order_of_their_records(self):
+        """Whether they are found by the time or by their order, see `queries._are_few`."""
+        self.record_events()
+        with self.store.transaction() as session:
+            session.add(Event(at=4.5, kind=queries.QUEUE_KINDS[0], detail="the clock was set back"))
+        every = queries.events(self.store)
+        for many in (0, 10_000):
+            with mock.patch.object(queries, "MANY_EVENTS", many):
+                for since in (0.0, 4.5, 5.0, 6.0):
+                    ids = [event.id for event, _job in every if event.at >= since]
+                    self.assertEqual(ids, self.ids(since=since))
+                    self.assertEqual(ids[:2], self.ids(since=since, limit=2))
+                    newest = self.ids(since=since, limit=2, newest_first=True)
+                    self.assertEqual(ids[::-1][:2], newest)
 
     def check_pages(self, expected):
         for newest_first in (False, True):

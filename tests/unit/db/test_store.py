@@ -4,6 +4,7 @@ import os
 import pathlib
 import sqlite3
 import sys
+from functools import partial
 from unittest import mock
 
 import fixtures
@@ -143,6 +144,19 @@ class TestPlans(testtools.TestCase):
         [plan] = self.plans(predictions.ended, "gpu", 0.0, 10)
         self.assertIn("SEARCH job USING INDEX ix_job_finished_at (finished_at>?)", plan)
         self.assertNotIn("TEMP B-TREE", str(plan))
+
+    def test_what_has_happened_since_a_moment_ago(self):
+        for newest_first in (False, True):
+            for project in ({}, {"project_id": "a"}):
+                plans = self.plans_of(
+                    partial(
+                        queries.events, self.store, since=5.0, newest_first=newest_first, **project
+                    )
+                )
+                counted, *found = plans
+                self.assertIn("COVERING INDEX ix_event_at (at>?)", " ".join(counted))
+                for plan in found:
+                    self.assertRegex(plan[0], r"SEARCH event USING INDEX ix_event_(at|job) ")
 
     def test_pages_of_jobs(self):
         """They are not sorted out of all that come, whatever is asked for."""
