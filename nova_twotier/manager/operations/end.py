@@ -131,7 +131,8 @@ def _unkept(context: Context, server: Server) -> bool:
     if server.status in LOST or server.task == "deleting" or server.host in context.seen.down:
         return True
     if server.busy:
-        return False
+        # Nova's lock lets owners make one image after another: they would keep the slot for ever.
+        return server.busy_for_owner and context.overdue()
     if server.status in KEPT:
         return context.exhausted(SAVE, server.id)
     if server.status == MOVED:

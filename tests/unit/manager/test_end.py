@@ -168,6 +168,19 @@ class TestKeep(OperationCase):
         self.assertEqual(([("delete", gang[0])], None), (self.calls, step.state))
         self.assertIsNot(ActionState.DONE, step.state)
 
+    def test_an_owner_cannot_keep_the_slot_by_making_images(self):
+        """Nova shelves no server of which an image is made, and its lock does not prevent that."""
+        kept, *rest = self.gang("ACTIVE", *["SHELVED_OFFLOADED"] * 2)
+        for task, now, calls in (
+            ("image_uploading", 59.0, []),
+            ("image_uploading", 60.0, ["delete"]),
+            ("shelving_image_uploading", 60.0, []),
+        ):
+            self.cloud.reset_mock()
+            busy = dataclasses.replace(kept, task=task)
+            self.advance(end(self.one), self.one, seen([busy, *rest]), now, operation_timeout=60.0)
+            self.assertEqual([(call, busy) for call in calls], self.calls)
+
     def test_what_is_on_a_dead_host_is_deleted(self):
         """Nobody would ever shelve it, and the job would end for ever, on its slot."""
         gone, *rest = self.gang("ACTIVE", *["SHELVED_OFFLOADED"] * 2)
