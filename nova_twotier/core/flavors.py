@@ -50,8 +50,17 @@ def own_cpus(extra_specs: Mapping[str, str]) -> list[str]:
     return [
         f"{key}={value}"
         for key, value in extra_specs.items()
-        if (key == CPU_POLICY and value in PINNED) or PINNED_RESOURCE.fullmatch(key)
+        if (key == CPU_POLICY and value in PINNED)
+        or (PINNED_RESOURCE.fullmatch(key) and not is_nothing(value))
     ]
+
+
+def is_nothing(amount: str) -> bool:
+    """Whether the amount of a resource in an extra spec is 0."""
+    try:
+        return int(amount) == 0
+    except ValueError:
+        return False
 
 
 def job_tiers(extra_specs: Mapping[str, str]) -> tuple[Tier, ...]:

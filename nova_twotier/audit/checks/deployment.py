@@ -9,12 +9,16 @@ from oslo_upgradecheck.upgradecheck import Result
 from nova_twotier.audit.checks.configuration import NO_QUOTA, UNIFIED_LIMITS
 from nova_twotier.audit.checks.results import failure, success, warning
 from nova_twotier.cloud.peers import MOST_ITEMS
-from nova_twotier.core.flavors import CPU_POLICY, PINNED_RESOURCE, own_cpus
+from nova_twotier.core.flavors import CPU_POLICY, is_nothing, own_cpus
 from nova_twotier.ledger.names import CPU, SLOT
 from nova_twotier.ledger.shape import Shape
 
 #: CPU weights that libvirt accepts with cgroup v2; with v1 a domain of weight 1 does not start.
 SHARES = range(2, 10001)
+#: What a flavor may name instead of its CPUs, in any resource group.
+VCPU_RESOURCE, ANY_CPU_RESOURCE = (
+    re.compile(rf"resources[^:]*:{classes}") for classes in ("VCPU", "[VP]CPU")
+)
 #: A slot, or CPU points, in a resource group with a number or a name.
 GROUPED = re.compile(rf"resources[^:]+:({SLOT}|{CPU})")
 
@@ -72,7 +76,12 @@ def placement_results(conf, facts: Facts) -> Result:
 
 
 def cpu_ratio(_conf, facts: Facts) -> Result:
-    """Every VM of a slot claims its VCPUs, in either tier, so the ratio must cover all tiers."""
+    """Every VM of a slot claims its VCPUs, in either tier, so the ratio must cover all tiers.
+
+    Not if no flavor claims any, as in `vcpus`.
+    """
+    if not _vcpus_matter(facts):
+        return success()
     low = sorted(
         f"{host} ({ratio:g})"
         for host, ratio in facts.cpu_ratios.items()
@@ -92,7 +101,7 @@ def vcpus(_conf, facts: Facts) -> Result:
     Flavors whose VMs claim none need none: those with pinned CPUs on hosts of one tier, or with
     `resources:VCPU=0`.
     """
-    if (ours := facts.two_tier_flavors) and not any(map(_claims_vcpus, ours.values())):
+    if not _vcpus_matter(facts):
         return success()
     few = sorted(
         f"{host} ({given} for {shape.slots} slots of {shape.tiers} tiers)"
@@ -107,11 +116,19 @@ def vcpus(_conf, facts: Facts) -> Result:
     return success()
 
 
+def _vcpus_matter(facts: Facts) -> bool:
+    """Whether a two-tier flavor claims VCPUs, or there are none yet."""
+    ours = facts.two_tier_flavors
+    return not ours or any(map(_claims_vcpus, ours.values()))
+
+
 def _claims_vcpus(specs: Mapping[str, str]) -> bool:
     """Whether VMs of a flavor with these extra specs claim VCPUs."""
-    if specs.get(CPU_POLICY) == "dedicated" or any(map(PINNED_RESOURCE.fullmatch, specs)):
-        return False
-    return specs.get("resources:VCPU") != "0"
+    if any(VCPU_RESOURCE.fullmatch(key) and not is_nothing(specs[key]) for key in specs):
+        return True
+    # Nova takes the flavor's CPUs only if no extra spec names an amount, be it 0.
+    named = any(map(ANY_CPU_RESOURCE.fullmatch, specs))
+    return not named and specs.get(CPU_POLICY) != "dedicated"
 
 
 def metadata_quota(conf, _facts: Facts) -> Result:

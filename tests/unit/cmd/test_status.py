@@ -228,6 +228,19 @@ class TestDeployment(StatusCase):
         tight = deployed(shapes={"a": Shape(8, 2), "b": Shape(8, 3)})
         self.shows("CPU allocation ratio", FAILURE, "tiers on b (2): set", found=tight)
 
+    def test_cpu_ratio_where_no_flavor_claims_vcpus(self):
+        tight = {"a": 1.0, "b": 1.0}
+        for key, value in (("resources:VCPU", "0"), ("resources:VCPU", "00")):
+            without = {"slot": {**FLAVOR, key: value}}
+            found = deployed(ratios=tight, flavors=without)
+            self.assertEqual(SUCCESS, self.check(found=found)[0], value)
+            found = deployed(ratios=tight, flavors={**without, "other": FLAVOR})
+            self.shows("CPU allocation ratio", FAILURE, "tiers on a (1), b (1): set", found=found)
+        # A group's amount counts, too, beside the 0 of another.
+        grouped = {"slot": {**FLAVOR, "resources:PCPU": "0", "resources1:VCPU": "1"}}
+        found = deployed(ratios=tight, flavors=grouped)
+        self.shows("CPU allocation ratio", FAILURE, "tiers on a (1), b (1): set", found=found)
+
     def test_vcpus(self):
         few = deployed(vcpus={"a": 16, "b": 15})
         words = "on b (15 for 8 slots of 2 tiers): set twotier:slots"
@@ -281,8 +294,9 @@ class TestDeployment(StatusCase):
             self.shows("CPUs of flavors", FAILURE, words, found=deployed(flavors=pinned))
             alone = deployed(shapes={"a": Shape(8, 1)}, flavors=pinned)
             self.assertEqual(SUCCESS, self.check(found=alone)[0])
-        shared = {"slot": {**FLAVOR, "hw:cpu_policy": "shared"}}
-        self.assertEqual(SUCCESS, self.check(found=deployed(flavors=shared))[0])
+        for key, value in (("hw:cpu_policy", "shared"), ("resources:PCPU", "0")):
+            shared = {"slot": {**FLAVOR, key: value}}
+            self.assertEqual(SUCCESS, self.check(found=deployed(flavors=shared))[0], key)
 
     def test_cpu_shares(self):
         for shares, code, words in (
