@@ -14,6 +14,7 @@ from nova_twotier.agent.priority import Rules
 from nova_twotier.agent.reconciler import Reconciler
 from nova_twotier.agent.telemetry import Telemetry
 from nova_twotier.cloud.sessions import placement_for
+from nova_twotier.conf.agent import unmeasured
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.meter import MeterRules
 from nova_twotier.ledger.retry import PatientPlacement
@@ -71,13 +72,27 @@ def run(conf) -> None:
     host.listen(reconciler.changed)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: reconciler.stop())
-    if conf.agent.metrics_port and telemetry is not None:
-        options = conf.agent
-        serve(Exporter(telemetry, name), options.metrics_address, options.metrics_port, "agent")
+    show(telemetry, name, conf.agent)
     LOG.info("The agent serves host %s with %s", name, rules)
     reconciler.run(conf.agent.poll_interval)
     host.close()
     LOG.info("The agent has stopped; all VMs keep the priority that they have")
+
+
+def show(telemetry: Telemetry | None, name: str, options) -> None:
+    """Show Prometheus what is measured, if a port is set for that.
+
+    :param telemetry: None if nothing is measured.
+    :param name: the host's.
+    :param options: group `[agent]`.
+    :raises ConfigError: if the port cannot be had.
+    """
+    if telemetry is None:
+        # VMs get their priorities all the same: that must not end for want of metrics.
+        if why := unmeasured(options):
+            LOG.warning(why)
+    elif options.metrics_port:
+        serve(Exporter(telemetry, name), options.metrics_address, options.metrics_port, "agent")
 
 
 def rules_for(options, host_cpus: Cpus, controller: CpuController) -> Rules:

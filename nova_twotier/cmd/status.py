@@ -22,7 +22,7 @@ from nova_twotier.audit.nova import Nova
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.listing import AT_ONCE, Lister
 from nova_twotier.cloud.sessions import placement_for, session_for
-from nova_twotier.conf import arguments, cloud, manager, scheduler
+from nova_twotier.conf import agent, arguments, cloud, manager, scheduler
 from nova_twotier.ledger.placement import PlacementError
 
 #: Projects whose configuration files are read, if they exist: nova-scheduler's and ours.
@@ -33,6 +33,7 @@ CONFIGURATION = (
     ("Filters and their order", configuration.enabled_filters),
     ("Weighers", configuration.weighers),
     ("Options of the plugin", configuration.plugin),
+    ("Metrics of the node agent", configuration.agent_metrics),
     ("One attempt for a gang", configuration.attempts),
     ("The best host wins", configuration.best_host),
     ("Preempted jobs and quota", configuration.quota_counting),
@@ -120,6 +121,7 @@ def main(args: list[str] | None = None) -> int:
     """Run the checks; exit code 0 without findings, 1 warning, 2 failure, 255 could not run."""
     conf = cfg.ConfigOpts()
     logging.register_options(conf)
+    agent.register_opts(conf)
     cloud.register_opts(conf)
     nova_options.register_opts(conf)
     manager.register_opts(conf)

@@ -166,3 +166,17 @@ def register_opts(conf):
 
 def list_opts():
     return [(GROUP, OPTS)]
+
+
+def unmeasured(options) -> str:
+    """Why Prometheus gets nothing where a port is set; empty if it gets something, or none is.
+
+    :param options: group `[agent]`.
+    """
+    if options.metrics_port and not options.sample_interval:
+        return (
+            f"[agent]metrics_port is {options.metrics_port}, but nobody listens there: with "
+            "sample_interval = 0 nothing is measured that could be shown; give it seconds, such "
+            "as 2, or set metrics_port to 0"
+        )
+    return ""

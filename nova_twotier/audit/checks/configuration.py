@@ -1,8 +1,9 @@
-"""Checks of nova.conf: pure functions of its options."""
+"""Checks of nova.conf, and of what else is in the files: pure functions of the options."""
 
 from oslo_upgradecheck.upgradecheck import Result
 
 from nova_twotier.audit.checks.results import failure, success, warning
+from nova_twotier.conf.agent import unmeasured
 
 NOVA_FILTERS = "nova.scheduler.filters.all_filters"
 OUR_FILTERS = "nova_twotier.filters.all_filters"
@@ -91,6 +92,12 @@ def plugin(conf) -> Result:
             "where the queue manager starts them in the background"
         )
     return success()
+
+
+def agent_metrics(conf) -> Result:
+    """A node agent that measures nothing has nothing for Prometheus."""
+    why = unmeasured(conf.agent)
+    return warning(why) if why else success()
 
 
 def attempts(conf) -> Result:

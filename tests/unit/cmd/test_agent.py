@@ -3,15 +3,19 @@
 import pathlib
 
 import fixtures
+import requests
 import testtools
 from oslo_config import cfg
 
 from nova_twotier.agent.cgroups import CpuController
 from nova_twotier.agent.priority import Rules
-from nova_twotier.cmd.agent import meter_rules_for, rules_for
+from nova_twotier.agent.telemetry import Reading, Telemetry
+from nova_twotier.cmd.agent import meter_rules_for, rules_for, show
 from nova_twotier.conf import ConfigError, agent
 from nova_twotier.core.actions import BG, FG
 from nova_twotier.core.meter import MeterRules
+from tests.ports import free_port
+from tests.unit.agent.builders import METER, FakeHost
 
 CPUS = frozenset(range(8))
 
@@ -40,6 +44,28 @@ class TestMeterRules(AgentOptionsTestCase):
             self.assertIn(words, str(self.assertRaises(ConfigError, meter_rules_for, given)))
             for name in options:
                 given._conf.clear_override(name, "agent")
+
+
+class TestMetrics(AgentOptionsTestCase):
+    def setUp(self):
+        super().setUp()
+        self.log = self.useFixture(fixtures.FakeLogger("nova_twotier"))
+
+    def test_nothing_is_measured(self):
+        """Who set the port learns why nobody listens there; who did not, nothing."""
+        show(None, "host1", self.options(sample_interval=0))
+        self.assertEqual("", self.log.output)
+        show(None, "host1", self.options(sample_interval=0, metrics_port=9711))
+        self.assertIn("metrics_port is 9711, but nobody listens there", self.log.output)
+
+    def test_what_is_measured_is_shown(self):
+        port = free_port()
+        telemetry = Telemetry(FakeHost(), None, METER, interval=1.0)
+        telemetry.readings = (Reading("a", FG, frozenset({2}), 60.0, 0.5, False),)
+        show(telemetry, "host1", self.options(metrics_port=port))
+        answer = requests.get(f"http://127.0.0.1:{port}/metrics", timeout=10)
+        self.assertIn('twotier_vm_cpu_utilisation{cpus="2",host="host1"', answer.text)
+        self.assertEqual("", self.log.output)
 
 
 class TestRules(AgentOptionsTestCase):

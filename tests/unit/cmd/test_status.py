@@ -172,6 +172,15 @@ class TestConfiguration(StatusCase):
         ):
             self.assertEqual(SUCCESS, self.check(low + others)[0], others)
 
+    def test_metrics_of_an_agent_that_measures_nothing(self):
+        port, off = "[agent]\nmetrics_port = 9711\n", "sample_interval = 0\n"
+        words = "metrics_port is 9711, but nobody listens there: with sample_interval = 0"
+        self.shows("Metrics of the node agent", WARNING, words, port + off)
+        self.assertEqual(SUCCESS, self.check(port)[0])
+        self.assertEqual(SUCCESS, self.check(f"[agent]\n{off}")[0])
+        wrong = "[agent]\nmetrics_port = 70000\n"
+        self.shows("Metrics of the node agent", FAILURE, "metrics_port", wrong)
+
     def test_single_options(self):
         for name, change, words in (
             ("One attempt for a gang", "[scheduler]\nmax_attempts = 3", "set it to 1"),
