@@ -68,6 +68,10 @@ class Nova:
                     values.setdefault(key, set()).update(each.strip() for each in text.split(","))
         return {host: values for host, values in found.items() if "twotier:slots" in values}
 
+    def aggregates(self) -> dict[str, set[str]]:
+        """The keys in the metadata of every aggregate, by name."""
+        return {each["name"]: set(each["metadata"]) for each in self._reader.aggregates()}
+
     def flavors(self) -> dict[str, dict[str, str]]:
         """The extra specs of all flavors, by name."""
         return {flavor["name"]: flavor.get("extra_specs", {}) for flavor in self._reader.flavors()}

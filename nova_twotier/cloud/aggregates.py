@@ -37,8 +37,8 @@ def shapes(aggregates: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Shape], l
     said: dict[str, dict[str, dict[Any, str]]] = {}
     wrong: set[str] = set()
     for aggregate in aggregates:
-        for key in _KEYS.keys() & aggregate["metadata"].keys():
-            parse, expected = _KEYS[key]
+        for key in KEYS.keys() & aggregate["metadata"].keys():
+            parse, expected = KEYS[key]
             text = aggregate["metadata"][key]
             try:
                 value = parse(text)
@@ -128,7 +128,8 @@ def _amounts(text: str) -> tuple[int, ...]:
     return tuple(_amount(each) for each in text.split(","))
 
 
-_KEYS: dict[str, tuple[Callable[[str], Any], str]] = {
+#: How each key is read, and what it takes.
+KEYS: dict[str, tuple[Callable[[str], Any], str]] = {
     "twotier:slots": (_count, f"a whole number from 1 to {MOST}"),
     "twotier:tiers": (_count, f"a whole number from 1 to {MOST}"),
     "twotier:switch": (

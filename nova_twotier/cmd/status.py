@@ -14,6 +14,7 @@ from nova_twotier.audit.checks import (
     deployment,
     facts,
     isolation,
+    keys,
     nova_options,
     openings,
 )
@@ -44,11 +45,13 @@ CONFIGURATION = (
 )
 DEPLOYMENT = (
     ("Two-tier hosts", deployment.aggregate),
+    ("Keys of aggregates", keys.of_aggregates),
     ("Limit of allocation candidates", deployment.placement_results),
     ("CPU allocation ratio", deployment.cpu_ratio),
     ("CPUs of hosts", deployment.vcpus),
     ("Quota of metadata items", deployment.metadata_quota),
     ("Flavors", deployment.flavors),
+    ("Keys of flavors", keys.of_flavors),
     ("CPUs of flavors", deployment.cpu_policy),
     ("CPU weights of flavors", deployment.cpu_shares),
     ("Servers past the queue", openings.stand_alone_servers),

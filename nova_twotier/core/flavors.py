@@ -25,6 +25,8 @@ BOOLEANS = {
 #: them then, and its values.
 PREEMPTIBLE = "twotier:preemptible"
 SHELVE, DELETE = "shelve", "delete"
+#: All of ours.
+EXTRA_SPECS = ("twotier:tier", TIERS, JOBS_ONLY, PREEMPTIBLE, "twotier:mbps")
 #: Nova's extra specs that give VMs CPUs of their own: this one with these values, and such
 #: resources.
 CPU_POLICY, PINNED = "hw:cpu_policy", ("dedicated", "mixed")

@@ -33,6 +33,7 @@ class Facts:
     :param flavors: extra specs of all flavors, by name.
     :param metadata: values of each key in the metadata of all aggregates of a two-tier host, by the
         name of its nova-compute.
+    :param aggregates: keys in the metadata of every aggregate, by name.
     """
 
     shapes: Mapping[str, Shape]
@@ -40,6 +41,7 @@ class Facts:
     vcpus: Mapping[str, int]
     flavors: Mapping[str, Mapping[str, str]]
     metadata: Mapping[str, Mapping[str, Collection[str]]]
+    aggregates: Mapping[str, Collection[str]]
 
     @property
     def two_tier_flavors(self) -> dict[str, Mapping[str, str]]:

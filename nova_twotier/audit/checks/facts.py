@@ -43,4 +43,4 @@ def gather(placement: Placement, nova: Nova, lister: Lister) -> Facts:
         host: int((cpus["total"] - cpus["reserved"]) * cpus["allocation_ratio"])
         for host, cpus in inventories.items()
     }
-    return Facts(shapes, ratios, given, nova.flavors(), nova.metadata())
+    return Facts(shapes, ratios, given, nova.flavors(), nova.metadata(), nova.aggregates())

@@ -96,6 +96,17 @@ class TestNova(testtools.TestCase):
         self.answer("servers/detail", json={"servers": [server("a", flavor={}), down]})
         self.assertEqual(["d"], list(self.nova.vms()))
 
+    def test_keys_of_all_aggregates(self):
+        """Also of those without hosts, and of those that give no slots."""
+        slots, rack = {"twotier:slots": "4"}, {"twotier:swich": "core/x"}
+        found = [
+            {"name": "t", "hosts": ["a"], "metadata": slots},
+            {"name": "r", "hosts": [], "metadata": rack},
+        ]
+        self.answer("os-aggregates", json={"aggregates": found})
+        expected = {"t": {"twotier:slots"}, "r": {"twotier:swich"}}
+        self.assertEqual(expected, self.nova.aggregates())
+
     def test_wrong_metadata_is_no_reason_to_retire_hosts(self):
         aggregate = {"name": "t", "hosts": ["a"], "metadata": {"twotier:slots": "four"}}
         self.answer("os-aggregates", json={"aggregates": [aggregate]})

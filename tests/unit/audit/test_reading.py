@@ -74,7 +74,8 @@ class TestSeveralAtOnce(testtools.TestCase):
         for number, name in enumerate(HOSTS):
             cpus = {"total": 9, "reserved": 1, "allocation_ratio": float(number)}
             self.placement.providers[f"root-{name}"].inventories["VCPU"] = cpus
-        nova = types.SimpleNamespace(shapes=lambda: HOSTS, flavors=dict, metadata=dict)
+        names = ("flavors", "metadata", "aggregates")
+        nova = types.SimpleNamespace(shapes=lambda: HOSTS, **dict.fromkeys(names, dict))
         found = facts.gather(Together(self.placement), nova, self.lister)
         expected = {name: float(number) for number, name in enumerate(HOSTS)}
         self.assertEqual((HOSTS, expected), (found.shapes, found.cpu_ratios))

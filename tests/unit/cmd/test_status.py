@@ -33,12 +33,15 @@ FLAVOR = {
 ISOLATED = {"twotier:slots": {"8"}, "trait:CUSTOM_JOBS": {"required"}}
 
 
-def deployed(shapes=None, ratios=None, flavors=None, metadata=ISOLATED, vcpus=None):
+def deployed(
+    shapes=None, ratios=None, flavors=None, metadata=ISOLATED, vcpus=None, aggregates=None
+):
     shapes = {"a": Shape(8, 2), "b": Shape(8, 2)} if shapes is None else shapes
     ratios = dict.fromkeys(shapes, 2.0) if ratios is None else ratios
     flavors = {"slot": FLAVOR, "m1": {}} if flavors is None else flavors
     vcpus = vcpus or {host: shape.slots * shape.tiers for host, shape in shapes.items()}
-    return Facts(shapes, ratios, vcpus, flavors, dict.fromkeys(shapes, metadata))
+    aggregates = {"batch": set(metadata)} if aggregates is None else aggregates
+    return Facts(shapes, ratios, vcpus, flavors, dict.fromkeys(shapes, metadata), aggregates)
 
 
 class StatusCase(testtools.TestCase):
@@ -318,6 +321,48 @@ class TestDeployment(StatusCase):
             specs |= {"quota:cpu_shares": shares} if shares else {}
             found = deployed(flavors={"slot": specs})
             self.shows("CPU weights of flavors", code, words, found=found)
+
+
+class TestKeys(StatusCase):
+    """Nobody reads a key that is misspelt: the check names the one that is meant."""
+
+    def test_aggregates(self):
+        for key, meant in (
+            ("twotier:slot", "twotier:slots"),
+            ("twotier:Slots", "twotier:slots"),
+            ("TwoTier:tiers ", "twotier:tiers"),
+            ("twotier:uplinks_mbps", "twotier:uplink_mbps"),
+            ("twotier_slots", "twotier:slots"),
+            ("twotier_adaba_weight_multipler", "twotier_adaba_weight_multiplier"),
+        ):
+            found = deployed(aggregates={"batch": {"twotier:slots"}, "rack 1": {key, "ssd"}})
+            words = f"nobody reads: {key} in rack 1 (did you mean {meant}?); there are "
+            self.shows("Keys of aggregates", WARNING, words, found=found)
+
+    def test_a_key_like_none_of_ours(self):
+        found = deployed(aggregates={"batch": {"twotier:zzz"}})
+        words = "nobody reads: twotier:zzz in batch; there are twotier:slots, twotier:tiers, "
+        self.shows("Keys of aggregates", WARNING, words, found=found)
+
+    def test_all_keys_that_are_read(self):
+        of_aggregates = {f"twotier:{name}" for name in ("slots", "tiers", "switch", "pool")}
+        of_aggregates |= {"twotier:uplink_mbps"}
+        of_aggregates |= {f"twotier_{name}_weight_multiplier" for name in ("adaba", "complement")}
+        others = {"instance_type", "twotier_hosts", "slots", "trait:CUSTOM_TWOTIER"}
+        found = deployed(aggregates={"batch": of_aggregates | others})
+        self.assertEqual(SUCCESS, self.check(found=found)[0])
+
+    def test_flavors(self):
+        """Also of flavors without a slot, which a misspelt key may be meant to give them."""
+        for key, meant in (
+            ("twotier:job_only", "twotier:jobs_only"),
+            ("twotier:tier_s", "twotier:tiers"),
+            ("twotier:preemtible", "twotier:preemptible"),
+        ):
+            for flavor in (FLAVOR, {}):
+                found = deployed(flavors={"slot": FLAVOR, "other": {**flavor, key: "true"}})
+                words = f"nobody reads: {key} in other (did you mean {meant}?); there are "
+                self.shows("Keys of flavors", WARNING, words, found=found)
 
 
 class TestOpenings(StatusCase):

@@ -3,6 +3,7 @@
 import testtools
 from nova import exception
 
+from nova_twotier.core.flavors import EXTRA_SPECS
 from nova_twotier.filters import extra_specs, tier_request
 from tests.unit.plugin.fakes import JOB, request
 
@@ -40,6 +41,9 @@ class TestExtraSpecs(testtools.TestCase):
             for value, expected in VALUES[name].items():
                 found = self.by_api(validator, value), self.by_plugin(name, value)
                 self.assertEqual((expected, expected), found, f"{name}={value}")
+
+    def test_all_that_the_check_knows(self):
+        self.assertEqual(set(EXTRA_SPECS), {each.name for each in extra_specs.register()})
 
     def test_described(self):
         self.assertEqual(set(VALUES), set(self.validators()))
