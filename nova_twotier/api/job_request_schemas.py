@@ -1,14 +1,15 @@
 """JSON Schemas of what is asked for: new jobs, and changes of jobs."""
 
 from nova_twotier.api.schemas import NAME, NUMBER, POOL, PRINTABLE, UUID, object_of
+from nova_twotier.core import durations
 from nova_twotier.core.jobs import MAX_SIZE, MAX_USER_DATA
 from nova_twotier.core.qos import NORMAL, Qos
 from nova_twotier.db.dependencies import Condition
 from nova_twotier.db.models import NAME_LENGTH
 from nova_twotier.db.states import Preemption
 
-#: Upper bound of run times, seconds: about 30 years.
-MAX_RUN = 1e9
+#: Upper bound of run times, seconds.
+MAX_RUN = durations.LONGEST
 #: Upper bound of a process's bandwidth, Mbit/s.
 MAX_BANDWIDTH = 1e6
 MAX_NETWORKS = 64

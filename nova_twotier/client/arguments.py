@@ -1,7 +1,6 @@
 """Argument types: convert typed text into API values, or fail with one line about the mistake."""
 
 import argparse
-import contextlib
 import math
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -88,20 +87,12 @@ def duration(text: str) -> float:
 
 def moment(text: str) -> str:
     """A time with its zone, as the API has it; also a duration, counted back from now."""
-    # Digits alone may be meant as a date.
-    if text[-1:].isalpha():
-        with contextlib.suppress(ValueError, OverflowError):
-            return (datetime.now(UTC) - timedelta(seconds=durations.seconds(text))).isoformat()
-    try:
-        time = datetime.fromisoformat(text.upper())
-    except ValueError:
-        time = None
-    if time is None or time.tzinfo is None:
-        raise argparse.ArgumentTypeError(
-            f"{text!r}: give a time with its zone, such as 2026-01-31T12:00:00Z, or how long ago "
-            "it is, such as 90m, 12h or 2d"
-        )
-    return time.isoformat()
+    if found := _moment(text):
+        return found
+    raise argparse.ArgumentTypeError(
+        f"{text!r}: give a time with its zone, such as 2026-01-31T12:00:00Z, or how long ago "
+        "it is, such as 90m, 12h or 2d"
+    )
 
 
 def day_or_moment(text: str) -> str:
@@ -110,13 +101,29 @@ def day_or_moment(text: str) -> str:
         return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).isoformat()
     except ValueError:
         pass
+    if found := _moment(text):
+        return found
+    raise argparse.ArgumentTypeError(
+        f"{text!r}: give a day of UTC such as 2026-01-31, a time with its zone such as "
+        "2026-01-31T12:00:00Z, or how long ago it is, such as 12h or 7d"
+    )
+
+
+def _moment(text: str) -> str:
+    """The time for the API; empty if it is none."""
+    # Digits alone may be meant as a date.
+    if text[-1:].isalpha():
+        try:
+            return (datetime.now(UTC) - timedelta(seconds=durations.seconds(text))).isoformat()
+        except durations.TooLong as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+        except ValueError:
+            pass
     try:
-        return moment(text)
-    except argparse.ArgumentTypeError:
-        raise argparse.ArgumentTypeError(
-            f"{text!r}: give a day of UTC such as 2026-01-31, a time with its zone such as "
-            "2026-01-31T12:00:00Z, or how long ago it is, such as 12h or 7d"
-        ) from None
+        time = datetime.fromisoformat(text.upper())
+    except ValueError:
+        return ""
+    return time.isoformat() if time.tzinfo else ""
 
 
 def words(text: str, known: Sequence[str]) -> list[str]:

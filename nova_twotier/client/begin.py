@@ -21,6 +21,8 @@ def parse(text: str) -> str:
     """
     try:
         return _time(text.strip()).isoformat(timespec="seconds")
+    except durations.TooLong as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
     except (ValueError, OverflowError):
         raise argparse.ArgumentTypeError(
             f"{text!r} is not a time: give a time such as {FORMS}"

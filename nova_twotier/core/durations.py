@@ -2,6 +2,8 @@
 
 import re
 
+#: The longest, in seconds: about 30 years.
+LONGEST = 1e9
 _FORMS = (
     "give seconds, or a time such as 90m, 1h30m, 2d, 1:30:00 (hours:minutes:seconds) or 1-12:00 "
     "(days-hours:minutes)"
@@ -13,12 +15,23 @@ _DAYS = re.compile(r"(?P<d>\d+)-(?P<h>\d+):(?P<m>[0-5]?\d)(?P<s>)")
 _WORDS = re.compile(r"(?=.)" + "".join(rf"(?:(?P<{unit}>\d+(?:\.\d+)?){unit})?" for unit in _UNITS))
 
 
+class TooLong(ValueError):
+    """Of no time that a clock or a calendar will show."""
+
+
 def seconds(text: str) -> float:
     """Parse a duration into seconds: `5400`, `90m`, `1h30m`, `1:30:00`, `1-12:00`.
 
+    :raises TooLong: for more than 30 years.
     :raises ValueError: for any other form, also for `1:30`, which is ambiguous.
     """
-    text = text.strip().lower()
+    found = _seconds(text.strip().lower())
+    if found > LONGEST:
+        raise TooLong(f"{text!r} is too long: give {LONGEST:.0f} seconds, 30 years, or less")
+    return found
+
+
+def _seconds(text: str) -> float:
     if re.fullmatch(r"\d+(\.\d+)?", text):
         return float(text)
     found = _CLOCK.fullmatch(text) or _DAYS.fullmatch(text) or _WORDS.fullmatch(text)

@@ -121,7 +121,10 @@ def _window(api: Api, parsed_args) -> dict[str, str | None]:
         begins, takes = begins or since or now, takes or lasts
     if takes is None:
         return given
-    end = begins + takes
+    try:
+        end = begins + takes
+    except OverflowError:
+        raise CommandError("--at, --for: this maintenance ends after the year 9999") from None
     if end <= now:
         raise CommandError(
             f"--at, --for: this maintenance was over at {_shown(end)}, and it is {_shown(now)} "

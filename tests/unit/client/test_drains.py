@@ -112,6 +112,15 @@ class TestDrain(CommandCase):
         for words in (("--at", "12:00"), ("--at", "now+2h"), ("--at", "2096-01-31T12:00")):
             self.assertEqual("planned", self.drain(*words)["state"], words)
 
+    def test_ends_of_the_calendar(self):
+        long = ("--for", "99999999999d")
+        code, _out, said = self.openstack("host", "drain", "a", *long, by=CAROL)
+        self.assertEqual(2, code)
+        self.assertIn("argument --for: '99999999999d' is too long: give 1000000000 seconds", said)
+        late = ("--at", "9999-12-31T12:00Z", "--for", "2d")
+        said = self.refused("host", "drain", "a", *late, by=CAROL)
+        self.assertEqual("--at, --for: this maintenance ends after the year 9999", said)
+
     def test_wait(self):
         self.assertEqual("drained", self.drain("--wait")["state"])
         self.assertEqual([drains.INTERVAL] * 2, self.waited)

@@ -136,3 +136,8 @@ class TestTimes(testtools.TestCase):
         )
         self.assertTrue(arguments.day_or_moment("7d"))
         self.assertRaises(argparse.ArgumentTypeError, arguments.day_or_moment, "20260131")
+
+    def test_too_long_ago(self):
+        for parse in (arguments.moment, arguments.day_or_moment):
+            error = self.assertRaises(argparse.ArgumentTypeError, parse, "99999999999d")
+            self.assertIn("'99999999999d' is too long: give 1000000000 seconds", str(error))

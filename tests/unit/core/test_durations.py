@@ -2,7 +2,7 @@
 
 import testtools
 
-from nova_twotier.core.durations import clock, seconds
+from nova_twotier.core.durations import TooLong, clock, seconds
 
 
 class TestSeconds(testtools.TestCase):
@@ -35,6 +35,14 @@ class TestSeconds(testtools.TestCase):
         ):
             error = self.assertRaises(ValueError, seconds, text)
             self.assertIn("is not a time: give seconds, or a time such as 90m", str(error))
+
+    def test_what_is_too_long(self):
+        """No calendar could add it to a time, nor JSON hold the last one."""
+        self.assertEqual(1e9, seconds("1000000000"))
+        for text in ("1000000001", "11575d", "99999999999d", "300000:00:00", "9" * 400):
+            error = self.assertRaises(TooLong, seconds, text)
+            expected = f"{text!r} is too long: give 1000000000 seconds, 30 years, or less"
+            self.assertEqual(expected, str(error))
 
 
 class TestClock(testtools.TestCase):
