@@ -522,6 +522,30 @@ def test_the_ledger_is_away_for_a_while(view):
     expect(page.locator(".legend")).to_contain_text(f"{HOSTS} hosts")
 
 
+def test_a_proxy_has_no_patience_with_the_api(view):
+    """It is not the connection that is lost; the board goes on asking, without the reader."""
+    page = view("queue").page
+    expect(page.locator("tbody .c-job").first).to_be_visible()
+    late = {"status": 504, "content_type": "text/html", "body": "<h1>504 Gateway Time-out</h1>"}
+    page.route("**/v1/**", lambda route: route.fulfill(**late))
+    page.clock.install()
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    told = page.get_by_text("The server did not answer in time. What you see is old; trying again…")
+    expect(told).to_be_visible()
+    expect(page.get_by_text("Connection lost")).to_have_count(0)
+    for _attempt in range(2):
+        with page.expect_request("**/v1/**"):
+            page.clock.fast_forward(60_000)
+    expect(told).to_be_visible()
+    # A view that is opened meanwhile waits for its first answer as well.
+    page.get_by_role("link", name="Now").click()
+    expect(page.get_by_text("The server did not answer in time. Trying again…")).to_be_visible()
+    page.unroute("**/v1/**")
+    page.clock.fast_forward(60_000)
+    expect(page.locator(".legend")).to_contain_text(f"{HOSTS} hosts")
+    expect(page.get_by_text("did not answer in time")).to_have_count(0)
+
+
 def test_the_timeline_looks_for_waiting_jobs(some, view):
     line = view("timeline")
     back = line.style("back")

@@ -158,7 +158,7 @@ function Entrance() {
 }
 
 function lost({error, old}) {
-  const why = error.gone ? "Connection lost." : `The API says: ${error.message}.`;
+  const why = error.late ? error.message : error.gone ? "Connection lost." : `The API says: ${error.message}.`;
   return `${why} ${old ? "What you see is old; trying again…" : "Trying again…"}`;
 }
 

@@ -7,8 +7,11 @@ const VERSION = "twotier 1.1";
 const NOTHING_CHANGED = 304;
 const UNAUTHORIZED = 401;
 const TOO_MANY = 429;
+// A server on the way to the API, which is there, has waited for the API's answer in vain.
+const LATE = 504;
 // Nobody answers, or a server on the way to the API says that it does not.
-const GONE = [0, 502, 504];
+const GONE = [0, 502, LATE];
+const LATE_SAID = "The server did not answer in time.";
 // So does this one, unless the API says of what it speaks.
 const UNAVAILABLE = 503;
 // In seconds.
@@ -34,7 +37,12 @@ export class ApiError extends Error {
     return this.status === 0 || this.status === TOO_MANY || this.status >= 500;
   }
 
-  // Whether it is the connection that is lost: the API has said nothing.
+  // Whether the API took longer than a server on the way to it would wait.
+  get late() {
+    return this.status === LATE;
+  }
+
+  // Whether the API has said nothing: the connection is lost, or it is late.
   get gone() {
     return GONE.includes(this.status) || (this.status === UNAVAILABLE && !this.code);
   }
@@ -253,7 +261,8 @@ function parsed(text) {
 function refusal(answer, data) {
   const errors = data?.errors ?? [];
   const said = errors.map((each) => each.detail).join("; ");
-  return new ApiError(answer.status, said || `The API answered ${answer.status}.`, errors[0]?.code ?? "");
+  const otherwise = answer.status === LATE ? LATE_SAID : `The API answered ${answer.status}.`;
+  return new ApiError(answer.status, said || otherwise, errors[0]?.code ?? "");
 }
 
 // The path of the page after an answer. Only the query of the link counts: behind a proxy, its host may be another.
