@@ -44,8 +44,8 @@ def nova_release(_conf) -> Result:
 def forced_hosts(conf) -> Result:
     """Servers forced onto a host bypass the filters, and so the queue."""
     cure = f'"{FORCED_HOST}": "{NOBODY}"'
-    files = _policy_files(conf)
     try:
+        files = _policy_files(conf)
         rules = {path: _rules(path) for path in files}
     except (OSError, ValueError, yaml.YAMLError) as error:
         return failure(f"Nova's policy cannot be read: {' '.join(str(error).split())}")
@@ -70,7 +70,10 @@ def forced_hosts(conf) -> Result:
 
 
 def _policy_files(conf) -> list[pathlib.Path]:
-    """Nova's policy files in reading order; for each rule, the last file that has it counts."""
+    """Nova's policy files in reading order; for each rule, the last file that has it counts.
+
+    :raises OSError: if a directory of them cannot be read.
+    """
     found = []
     if main := conf.find_file(conf.oslo_policy.policy_file):
         found.append(pathlib.Path(main))

@@ -412,6 +412,11 @@ class TestOpenings(StatusCase):
             change = f"[oslo_policy]\npolicy_file = {policy}\n"
             self.shows("Servers on forced hosts", FAILURE, "policy cannot be read: ", change)
 
+    def test_a_directory_of_policies_that_is_a_file(self):
+        wrong = self.write("policies.d", "")
+        change = f"[oslo_policy]\npolicy_dirs = {wrong}\n"
+        self.shows("Servers on forced hosts", FAILURE, "Not a directory", change)
+
     def test_directories_of_policies(self):
         """As in Nova, the last file with the rule counts, and hidden files are skipped."""
         rule = "os_compute_api:servers:create:forced_host"
