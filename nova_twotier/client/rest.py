@@ -416,6 +416,8 @@ def _message(answer, body) -> str:
         request = body["errors"][0]["request_id"]
     except (LookupError, TypeError):
         url = urlsplit(answer.url)
+        if answer.status_code == HTTPStatus.GATEWAY_TIMEOUT:
+            return f"{url.scheme}://{url.netloc} did not answer in time (HTTP 504): try again later"
         return (
             f"{url.scheme}://{url.netloc} answered HTTP {answer.status_code}, "
             "not as the twotier API does: is this its URL?"

@@ -234,6 +234,13 @@ class TestNotTheApi(testtools.TestCase):
             self.mocked.register_uri("GET", f"{URL}/v1/queue", status_code=status, **answer)
             self.assertEqual(expected.format(status), self.refusal())
 
+    def test_a_proxy_has_no_patience_with_the_api(self):
+        late = {"status_code": 504, "text": "<h1>504 Gateway Time-out</h1>"}
+        self.mocked.register_uri("GET", f"{URL}/v1/queue", **late)
+        error = self.assertRaises(ApiError, self.api.queue)
+        said = f"{URL} did not answer in time (HTTP 504): try again later"
+        self.assertEqual((said, True), (str(error), error.passing))
+
     def test_one_too_many_waits_for_its_turn(self):
         waits, log = [], self.useFixture(fixtures.FakeLogger())
         self.useFixture(fixtures.MonkeyPatch("time.sleep", waits.append))
