@@ -1,14 +1,17 @@
 """Base class of the weighers of two-tier requests."""
 
+import math
 from itertools import chain
 
 from nova.scheduler import utils, weights
 from oslo_config import cfg
+from oslo_log import log as logging
 
 from nova_twotier.conf import scheduler as scheduler_conf
 from nova_twotier.filters import request
 
 CONF = cfg.CONF
+LOG = logging.getLogger(__name__)
 scheduler_conf.register_opts(CONF)
 
 
@@ -59,8 +62,13 @@ class TwoTierWeigher(weights.BaseHostWeigher):
 
     def weight_multiplier(self, host_state):
         configured, overridden = host_state.twotier.asked.multipliers[self.multiplier]
-        if overridden:
-            return utils.get_weight_multiplier(host_state, self._key, configured)
+        if not overridden:
+            return configured
+        found = utils.get_weight_multiplier(host_state, self._key, configured)
+        if math.isfinite(found):
+            return found
+        # Nova takes `nan` for a number; hosts with such weights are in no order at all.
+        LOG.warning("Wrong %s of an aggregate of %s: %s", self._key, host_state.host, found)
         return configured
 
     def _multiplier(self, hosts):

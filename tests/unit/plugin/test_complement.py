@@ -90,10 +90,12 @@ class TestComplement(testtools.TestCase):
             )
 
     def test_wrong_multiplier_of_an_aggregate(self):
-        hosts = self.filtered(FG)
-        for state in hosts:
-            state.aggregates[0].metadata["twotier_complement_weight_multiplier"] = "much"
-        self.assertEqual(10000.0, self.weigh(hosts)["a"])
+        for wrong in ("much", "nan", "inf", "-inf"):
+            hosts = self.filtered(FG)
+            for state in hosts[1:]:
+                state.aggregates[0].metadata["twotier_complement_weight_multiplier"] = wrong
+            self.assertEqual(["a", "d", "b", "c"], list(self.weigh(hosts)), wrong)
+            self.assertEqual(10000.0, self.weigh(hosts)["a"], wrong)
 
     def test_counts_vms_of_this_request(self):
         """When the idle slot of `a` is taken, the next VM there has the background beside it."""
