@@ -9,16 +9,18 @@ from nova_twotier.core.actions import Tier
 from nova_twotier.core.flavors import (
     DELETE,
     JOBS_ONLY,
+    MBPS,
+    MBPS_FORM,
     PREEMPTIBLE,
     SHELVE,
+    TIER,
     TIER_CHOICES,
     TIERS,
 )
-from nova_twotier.filters.tier_request import MBPS
 
 _VALIDATORS = [
     base.ExtraSpecValidator(
-        name="twotier:tier",
+        name=TIER,
         description=(
             "Tier of the VMs, unless a job of the queue manager or a hint says otherwise: "
             "fg (foreground; default, unless twotier:tiers is bg) or bg (background)."
@@ -51,13 +53,13 @@ _VALIDATORS = [
         value={"type": str, "enum": [SHELVE, DELETE]},
     ),
     base.ExtraSpecValidator(
-        name="twotier:mbps",
+        name=MBPS,
         description=(
             "Bandwidth of a VM in Mbit/s, such as 250 or 12.5, unless the scheduler hint "
             "twotier:mbps says otherwise. For the AdaBaWeigher and, if a request asks for several "
             "VMs, the VirtualClusterFilter. Default: 0."
         ),
-        value={"type": str, "description": "A number of Mbit/s.", "pattern": MBPS},
+        value={"type": str, "description": "A number of Mbit/s.", "pattern": MBPS_FORM},
     ),
 ]
 

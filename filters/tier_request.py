@@ -20,24 +20,24 @@ from typing import NoReturn
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.flavors import (
-    DELETE,
     JOBS_ONLY,
-    PREEMPTIBLE,
-    SHELVE,
-    TIER_CHOICES,
+    MBPS,
+    MBPS_FORM,
+    MBPS_WORDS,
+    MOST_POINTS,
+    TIER,
     TIERS,
     is_for_jobs_only,
+    is_points,
     job_tiers,
-    preemption,
+    wrong_value,
 )
 from nova_twotier.ledger.names import CPU, SLOT
 from nova_twotier.ledger.reading import Admission
 
 RESOURCE = f"resources:{SLOT}"
-#: The extra spec that declares the CPU utilisation of a flavor's VMs, in points, and its values.
-POINTS, MOST_POINTS = f"resources:{CPU}", 100
-
-MBPS = r"[0-9]{1,9}(\.[0-9]{1,6})?"
+#: The extra spec that declares the CPU utilisation of a flavor's VMs, in points.
+POINTS = f"resources:{CPU}"
 BANDWIDTH = "twotier:bandwidth"
 DISPATCH = "twotier:dispatch"
 HOSTS = "twotier:hosts"
@@ -110,12 +110,12 @@ def read(spec) -> TierRequest:
     if extra_specs.get(RESOURCE) != "1":
         _refuse(flavor, RESOURCE, extra_specs.get(RESOURCE), "1: a VM takes one slot")
     points = extra_specs.get(POINTS, "1")
-    if not (points.isdecimal() and 1 <= int(points) <= MOST_POINTS):
+    if not is_points(points):
         _refuse(flavor, POINTS, points, f"1 to {MOST_POINTS}, percent of a slot")
-    own, allowed = _tiers(extra_specs, flavor)
-    mbps = _mbps(extra_specs.get("twotier:mbps", "0"), flavor)
-    if PREEMPTIBLE in extra_specs and not preemption(extra_specs):
-        _refuse(flavor, PREEMPTIBLE, extra_specs[PREEMPTIBLE], f"{SHELVE} or {DELETE}")
+    if wrong := wrong_value(extra_specs):
+        _refuse(flavor, wrong[0], extra_specs[wrong[0]], wrong[1])
+    own, allowed = _tiers(extra_specs)
+    mbps = float(extra_specs.get(MBPS, "0"))
     if _jobs_only(extra_specs, flavor) and job is None:
         raise BadRequest(
             f"Flavor {spec.flavor.name} is for jobs of the queue manager only ({JOBS_ONLY}): "
@@ -123,14 +123,14 @@ def read(spec) -> TierRequest:
         )
     if not hints:
         return TierRequest(None, own, mbps)
-    tier = _hint(hints, "twotier:tier")
+    tier = _hint(hints, TIER)
     if tier is not None and tier not in allowed:
-        _refuse("hint", "twotier:tier", tier, f"{' or '.join(allowed)} with {flavor}")
-    bandwidth = _hint(hints, "twotier:mbps")
+        _refuse("hint", TIER, tier, f"{' or '.join(allowed)} with {flavor}")
+    bandwidth = _hint(hints, MBPS)
     return TierRequest(
         None if job is None else _job(job),
         own if tier is None else Tier(tier),
-        mbps if bandwidth is None else _mbps(bandwidth, "hint"),
+        mbps if bandwidth is None else _mbps(bandwidth),
         job_tiers(extra_specs),
         guaranteed,
         _dispatch(_hint(hints, DISPATCH)),
@@ -187,19 +187,11 @@ def unknown_job(job: str | None) -> BadRequest:
     return BadRequest(_message("hint", "twotier:job", job, allowed))
 
 
-def _tiers(extra_specs, flavor: str) -> tuple[Tier, tuple[Tier, ...]]:
+def _tiers(extra_specs) -> tuple[Tier, tuple[Tier, ...]]:
     """The flavor's own tier, and those that a hint may choose from."""
-    own = extra_specs.get("twotier:tier")
-    listed = extra_specs.get(TIERS)
-    if listed is not None and listed not in TIER_CHOICES:
-        _refuse(flavor, TIERS, listed, ", ".join(TIER_CHOICES))
-    allowed = TIER_CHOICES[listed] if listed else tuple(Tier)
-    if own is None:
-        own = allowed[0]
-    elif own not in allowed:
-        _refuse(flavor, "twotier:tier", own, " or ".join(allowed))
-    own = Tier(own)
-    return own, allowed if listed else (own,)
+    allowed = job_tiers(extra_specs)
+    own = Tier(extra_specs.get(TIER, allowed[0]))
+    return own, allowed if TIERS in extra_specs else (own,)
 
 
 def _hints(spec):
@@ -279,9 +271,9 @@ def _job(value) -> str:
         raise unknown_job(value) from None
 
 
-def _mbps(value, where: str) -> float:
-    if not re.fullmatch(MBPS, str(value)):
-        _refuse(where, "twotier:mbps", value, "a number of Mbit/s, such as 250 or 12.5")
+def _mbps(value) -> float:
+    if not re.fullmatch(MBPS_FORM, str(value)):
+        _refuse("hint", MBPS, value, MBPS_WORDS)
     return float(value)
 
 

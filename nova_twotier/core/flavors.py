@@ -1,11 +1,13 @@
-"""Extra specs of flavors: ours, as far as others than the scheduler read them, and Nova's that do
-not go with them."""
+"""Our extra specs of flavors and which values of them are right, and Nova's that do not go with
+them."""
 
 import re
 from collections.abc import Mapping
 
 from nova_twotier.core.actions import BG, FG, Tier
 
+#: The extra spec that names the tier of a flavor's VMs.
+TIER = "twotier:tier"
 #: The extra spec that lists the tiers which a job, or a hint, may choose from.
 TIERS = "twotier:tiers"
 #: Its values.
@@ -25,8 +27,13 @@ BOOLEANS = {
 #: them then, and its values.
 PREEMPTIBLE = "twotier:preemptible"
 SHELVE, DELETE = "shelve", "delete"
+#: The extra spec of a VM's bandwidth, and the form of its values.
+MBPS, MBPS_FORM = "twotier:mbps", r"[0-9]{1,9}(\.[0-9]{1,6})?"
+MBPS_WORDS = "a number of Mbit/s, such as 250 or 12.5"
 #: All of ours.
-EXTRA_SPECS = ("twotier:tier", TIERS, JOBS_ONLY, PREEMPTIBLE, "twotier:mbps")
+EXTRA_SPECS = (TIER, TIERS, JOBS_ONLY, PREEMPTIBLE, MBPS)
+#: Most CPU points, percent of a slot, that a VM can use.
+MOST_POINTS = 100
 #: Nova's extra specs that give VMs CPUs of their own: this one with these values, and such
 #: resources.
 CPU_POLICY, PINNED = "hw:cpu_policy", ("dedicated", "mixed")
@@ -77,3 +84,26 @@ def preemption(extra_specs: Mapping[str, str]) -> str:
     """
     value = extra_specs.get(PREEMPTIBLE, "")
     return value if value in (SHELVE, DELETE) else ""
+
+
+def wrong_value(extra_specs: Mapping[str, str]) -> tuple[str, str] | None:
+    """The first extra spec whose value is wrong, and what it may be; None if all are right.
+
+    For `JOBS_ONLY`, see `is_for_jobs_only`.
+    """
+    listed = extra_specs.get(TIERS)
+    if listed is not None and listed not in TIER_CHOICES:
+        return TIERS, ", ".join(TIER_CHOICES)
+    allowed = job_tiers(extra_specs)
+    if extra_specs.get(TIER, allowed[0]) not in allowed:
+        return TIER, " or ".join(allowed)
+    if not re.fullmatch(MBPS_FORM, extra_specs.get(MBPS, "0")):
+        return MBPS, MBPS_WORDS
+    if PREEMPTIBLE in extra_specs and not preemption(extra_specs):
+        return PREEMPTIBLE, f"{SHELVE} or {DELETE}"
+    return None
+
+
+def is_points(text: str) -> bool:
+    """Whether a text is an amount of CPU points."""
+    return text.isdecimal() and 1 <= int(text) <= MOST_POINTS

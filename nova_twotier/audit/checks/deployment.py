@@ -9,7 +9,14 @@ from oslo_upgradecheck.upgradecheck import Result
 from nova_twotier.audit.checks.configuration import NO_QUOTA, UNIFIED_LIMITS
 from nova_twotier.audit.checks.results import failure, success, warning
 from nova_twotier.cloud.peers import MOST_ITEMS
-from nova_twotier.core.flavors import CPU_POLICY, is_nothing, own_cpus
+from nova_twotier.core.flavors import (
+    CPU_POLICY,
+    MOST_POINTS,
+    is_nothing,
+    is_points,
+    own_cpus,
+    wrong_value,
+)
 from nova_twotier.ledger.names import CPU, SLOT
 from nova_twotier.ledger.shape import Shape
 
@@ -149,13 +156,23 @@ def metadata_quota(conf, _facts: Facts) -> Result:
 
 
 def flavors(_conf, facts: Facts) -> Result:
-    """Two-tier flavors must ask for exactly one slot."""
+    """Two-tier flavors must ask for exactly one slot, and say nothing else that is wrong.
+
+    Nova's API takes everything for an extra spec before microversion 2.86, or without our plugin.
+    """
     ours = facts.two_tier_flavors
     if not ours:
         return failure(f"no flavor asks for a slot: make one with --property resources:{SLOT}=1")
     wrong = sorted(name for name, specs in ours.items() if specs[f"resources:{SLOT}"] != "1")
     if wrong:
         return failure(f"a VM takes one slot: set resources:{SLOT}=1 in {', '.join(wrong)}")
+    refused = [
+        f"{name} ({mistake})"
+        for name, specs in sorted(ours.items())
+        if (mistake := _mistake(specs))
+    ]
+    if refused:
+        return failure(f"the scheduler refuses all servers of {', '.join(refused)}")
     grouped = sorted(
         f"{name} ({key})"
         for name, specs in facts.flavors.items()
@@ -168,6 +185,15 @@ def flavors(_conf, facts: Facts) -> Result:
             f"VMs get them in any tier: write resources:{SLOT} in {', '.join(grouped)}"
         )
     return success()
+
+
+def _mistake(specs: Mapping[str, str]) -> str:
+    """The first extra spec of ours with a wrong value, and what is allowed; empty if none has."""
+    points = f"resources:{CPU}"
+    wrong = wrong_value(specs)
+    if not is_points(specs.get(points, "1")):
+        wrong = points, f"1 to {MOST_POINTS}, percent of a slot"
+    return f"{wrong[0]}={specs[wrong[0]]}; allowed: {wrong[1]}" if wrong else ""
 
 
 def cpu_policy(_conf, facts: Facts) -> Result:

@@ -288,6 +288,22 @@ class TestDeployment(StatusCase):
         self.shows("Flavors", FAILURE, "no flavor asks", found=deployed(flavors={"m1": {}}))
         self.shows("Flavors", FAILURE, "SLOT=1 in two", found=deployed(flavors=two))
 
+    def test_flavors_that_the_scheduler_refuses(self):
+        for key, value, allowed in (
+            ("twotier:tier", "background", "fg or bg"),
+            ("twotier:tiers", "fg;bg", "fg, bg, fg,bg, bg,fg"),
+            ("twotier:mbps", "1Gbit", "a number of Mbit/s, such as 250 or 12.5"),
+            ("twotier:preemptible", "suspend", "shelve or delete"),
+            ("resources:CUSTOM_TWOTIER_CPU", "1000", "1 to 100, percent of a slot"),
+        ):
+            found = deployed(flavors={"slot": FLAVOR, "other": {**FLAVOR, key: value}})
+            words = (
+                f"the scheduler refuses all servers of other ({key}={value}; allowed: {allowed})"
+            )
+            self.shows("Flavors", FAILURE, words, found=found)
+        right = {"twotier:tier": "bg", "twotier:tiers": "fg,bg", "twotier:mbps": "12.5"}
+        self.assertEqual(SUCCESS, self.check(found=deployed(flavors={"slot": FLAVOR | right}))[0])
+
     def test_slots_in_resource_groups(self):
         for key in ("resources1:CUSTOM_TWOTIER_SLOT", "resources_A:CUSTOM_TWOTIER_CPU"):
             # Nor do the filters see that it is for jobs only.
