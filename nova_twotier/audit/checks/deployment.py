@@ -36,7 +36,7 @@ class Facts:
 
     :param shapes: the hosts of the aggregates with `twotier:slots`.
     :param cpu_ratios: allocation ratio of each such host with VCPU inventory.
-    :param vcpus: VCPUs that Placement gives out on each of these.
+    :param vcpus: VCPUs that Placement gives out on each of the hosts that it knows.
     :param flavors: extra specs of all flavors, by name.
     :param metadata: values of each key in the metadata of all aggregates of a two-tier host, by the
         name of its nova-compute.
@@ -58,11 +58,17 @@ class Facts:
 
 
 def aggregate(_conf, facts: Facts) -> Result:
-    """At least one aggregate must give its hosts slots."""
+    """At least one aggregate must give its hosts slots, and Placement must know them."""
     if not facts.shapes:
         return failure(
             "no host is in an aggregate with twotier:slots: make one, e.g. openstack aggregate "
             "create --property twotier:slots=8 --property twotier:tiers=2 NAME, and add hosts"
+        )
+    if unknown := sorted(facts.shapes.keys() - facts.vcpus.keys()):
+        return warning(
+            f"no provider in Placement has the name of {', '.join(unknown)}, so that nothing can "
+            "start there: is the nova-compute up, and was the host renamed? Else remove it from "
+            "its aggregates"
         )
     return success()
 

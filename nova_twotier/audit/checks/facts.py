@@ -37,10 +37,10 @@ def gather(placement: Placement, nova: Nova, lister: Lister) -> Facts:
 
     hosts = [provider for provider in listed if provider["name"] in shapes]
     found = zip(hosts, lister.map(vcpus, hosts), strict=True)
-    inventories = {host["name"]: cpus for host, cpus in found if cpus is not None}
-    ratios = {host: cpus["allocation_ratio"] for host, cpus in inventories.items()}
+    inventories = {host["name"]: cpus for host, cpus in found}
+    ratios = {host: cpus["allocation_ratio"] for host, cpus in inventories.items() if cpus}
     given = {
-        host: int((cpus["total"] - cpus["reserved"]) * cpus["allocation_ratio"])
+        host: int((cpus["total"] - cpus["reserved"]) * cpus["allocation_ratio"]) if cpus else 0
         for host, cpus in inventories.items()
     }
     return Facts(shapes, ratios, given, nova.flavors(), nova.metadata(), nova.aggregates())

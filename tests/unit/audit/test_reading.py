@@ -80,3 +80,17 @@ class TestSeveralAtOnce(testtools.TestCase):
         expected = {name: float(number) for number, name in enumerate(HOSTS)}
         self.assertEqual((HOSTS, expected), (found.shapes, found.cpu_ratios))
         self.assertEqual({name: 8 * number for number, name in enumerate(HOSTS)}, found.vcpus)
+
+    def test_hosts_without_vcpus_for_the_upgrade_check(self):
+        """Placement knows all of them, but one that was renamed."""
+        known, renamed, *_ = HOSTS
+        self.placement.providers[f"root-{renamed}"].name = "before"
+        cpus = {"total": 9, "reserved": 1, "allocation_ratio": 2.0}
+        self.placement.providers[f"root-{known}"].inventories["VCPU"] = cpus
+        nova = types.SimpleNamespace(
+            shapes=lambda: HOSTS, **dict.fromkeys(("flavors", "metadata", "aggregates"), dict)
+        )
+        found = facts.gather(self.placement, nova, self.lister)
+        self.assertEqual({known: 2.0}, found.cpu_ratios)
+        others = dict.fromkeys(HOSTS.keys() - {known, renamed}, 0)
+        self.assertEqual({known: 16, **others}, found.vcpus)

@@ -231,6 +231,11 @@ class TestDeployment(StatusCase):
     def test_no_two_tier_host(self):
         self.shows("Two-tier hosts", FAILURE, "twotier:slots", found=deployed(shapes={}))
 
+    def test_hosts_that_placement_does_not_know(self):
+        """Such as one that was renamed: its aggregate still has the former name."""
+        found = deployed(vcpus={"b": 16})
+        self.shows("Two-tier hosts", WARNING, "has the name of a, so that", found=found)
+
     def test_placement_results(self):
         change = "[scheduler]\nmax_placement_results = 3\n"
         name = "Limit of allocation candidates"
