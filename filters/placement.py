@@ -28,5 +28,5 @@ def read(url: str, parse: Callable[[str], T]) -> T:
         raise Unreadable(f"Placement refused {url}: {answer.status_code} {answer.text}")
     try:
         return parse(answer.content.decode())
-    except (ValueError, LookupError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise Unreadable(f"Placement's answer to {url} cannot be parsed: {error!r}") from error

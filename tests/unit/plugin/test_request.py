@@ -161,10 +161,19 @@ class TestPlacementIsAway(RequestTestCase):
 
     def test_answers_something_else(self):
         placement = self.cloud()
-        for content in (b"<html>", b"{}", b"\xff"):
+        for content in (b"<html>", b"{}", b"\xff", b"[1]", b"null"):
             placement.get = lambda url, version=None, content=content: placement.answer(content)
             self.log.reset_output()
             self.assertEqual(self.TOLD, self.refused(request("fg"))[0])
+
+    def test_answers_something_else_about_a_job(self):
+        placement = self.cloud()
+        for content in (b"<html>", b"[1]", b"null"):
+            placement.get = lambda url, version=None, content=content: placement.answer(content)
+            self.log.reset_output()
+            told, logged = self.refused(request(job=JOB))
+            self.assertEqual(self.TOLD, told)
+            self.assertIn(f"answer to /allocations/{JOB} cannot be parsed", logged)
 
     def test_others_pass(self):
         self.cloud(status=503)
