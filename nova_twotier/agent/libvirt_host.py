@@ -317,12 +317,13 @@ def _errors(domain: libvirt.virDomain | None = None) -> Iterator[None]:
 
 
 def _is_gone(error: libvirt.libvirtError, domain: libvirt.virDomain | None) -> bool:
-    code = error.get_error_code()
-    if code == libvirt.VIR_ERR_OPERATION_INVALID and domain is not None:
-        # Also what libvirt says on a host without a control group for CPUs.
-        with contextlib.suppress(libvirt.libvirtError):
+    if domain is not None and error.get_error_code() != libvirt.VIR_ERR_NO_DOMAIN:
+        # The code does not tell: what fails first may be a thread or a file that is gone.
+        try:
             return not domain.isActive()
-    return code == libvirt.VIR_ERR_NO_DOMAIN
+        except libvirt.libvirtError as now:
+            error = now
+    return error.get_error_code() == libvirt.VIR_ERR_NO_DOMAIN
 
 
 @cache

@@ -96,6 +96,24 @@ class TestLibvirtHost(testtools.TestCase):
         self.assertRaises(Gone, self.host.guest, str(uuid.uuid4()))
         self.assertRaises(Gone, self.host.apply, guest, Priority(None, frozenset({1})))
 
+    def test_a_vm_that_vanishes_meanwhile(self):
+        """libvirt finds that a thread is not there any more, or that a file of it is not."""
+        guest, wanted = self.guest(), Priority(None, frozenset({1}))
+        error = libvirt.libvirtError("cannot set CPU affinity: No such process")
+        error.err = (libvirt.VIR_ERR_SYSTEM_ERROR, *[None] * 8)
+
+        def refuse(domain, *_):
+            raise error
+
+        def vanish(domain, *_):
+            domain.destroy()
+            raise error
+
+        for fail, kind in ((refuse, HypervisorError), (vanish, Gone)):
+            with fixtures.MonkeyPatch("libvirt.virDomain.pinVcpu", fail):
+                found = self.assertRaises(HypervisorError, self.host.apply, guest, wanted)
+            self.assertIs(kind, type(found))
+
     def test_a_vm_whose_monitor_is_lost(self):
         """It does not count as busy: the log is to say that it gets no priority."""
         guest, wanted = self.guest(), Priority(None, frozenset({1}))
