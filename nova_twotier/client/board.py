@@ -126,7 +126,9 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             answer = self.server.api.forward(self.command, target, asked, body)
         except ApiError as error:
-            raise plain(502, str(error)) from error
+            # The page tells an API that is late from one that is gone.
+            late = isinstance(error.__cause__, ksa.ConnectTimeout)
+            raise plain(504 if late else 502, str(error)) from error
         except ksa.Unauthorized as error:
             raise plain(
                 401, "Keystone no longer takes the login of `openstack twotier board`"

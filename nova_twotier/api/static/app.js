@@ -1,6 +1,6 @@
 // The board: who looks at it, which view is shown, and what the views share.
 import {html, render, signal, useEffect, useRef, useSignal} from "./vendor/ui.js";
-import {client} from "./client.js";
+import {LATE_SAID, client} from "./client.js";
 import {Login} from "./login.js";
 import {SESSION, secret} from "./session.js";
 import {begun, shown} from "./timing.js";
@@ -158,7 +158,7 @@ function Entrance() {
 }
 
 function lost({error, old}) {
-  const why = error.late ? error.message : error.gone ? "Connection lost." : `The API says: ${error.message}.`;
+  const why = error.late ? LATE_SAID : error.gone ? "Connection lost." : `The API says: ${error.message}.`;
   return `${why} ${old ? "What you see is old; trying again…" : "Trying again…"}`;
 }
 

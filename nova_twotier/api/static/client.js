@@ -9,9 +9,9 @@ const UNAUTHORIZED = 401;
 const TOO_MANY = 429;
 // A server on the way to the API, which is there, has waited for the API's answer in vain.
 const LATE = 504;
+export const LATE_SAID = "The server did not answer in time.";
 // Nobody answers, or a server on the way to the API says that it does not.
 const GONE = [0, 502, LATE];
-const LATE_SAID = "The server did not answer in time.";
 // So does this one, unless the API says of what it speaks.
 const UNAVAILABLE = 503;
 // In seconds.
