@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 import pandas
 
+from nova_twotier.sim import whole_file
+
 
 class TableError(ValueError):
     """A file that cannot hold or does not hold a table; the message says why."""
@@ -18,15 +20,11 @@ def write(frame: pandas.DataFrame, path: str | pathlib.Path) -> None:
     :raises OSError: if the file cannot be written.
     """
     path = writable(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with whole_file.replacing(path) as part:
         if path.suffix == ".csv":
             frame.to_csv(part, index=False)
         else:
             frame.to_parquet(part, index=False)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def read(path: str | pathlib.Path) -> pandas.DataFrame:

@@ -93,6 +93,6 @@ def count(number: int, noun: str) -> str:
 
 def _words(error: Exception) -> str:
     """An error for people: of the system's, without the number."""
-    if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return str(error) or type(error).__name__

@@ -65,7 +65,7 @@ class WhatIf(Table):
 
     def _rows(self, parsed_args):
         from nova_twotier.core import queue_state
-        from nova_twotier.sim import what_if
+        from nova_twotier.sim import what_if, whole_file
         from nova_twotier.sim.cli import what_if_tables
 
         several = len(parsed_args.policy or ()) > 1
@@ -75,8 +75,8 @@ class WhatIf(Table):
         if parsed_args.at is not None and not state.waiting:
             self.app.complain(f"no job waits at {parsed_args.at:g} s")
         if parsed_args.state_out:
-            with open(parsed_args.state_out, "w", encoding="utf-8") as file:
-                file.write(queue_state.text(state))
+            with whole_file.replacing(parsed_args.state_out) as part:
+                part.write_text(queue_state.text(state), encoding="utf-8")
         other, added = changes.changed(state, parsed_args)
         if any(each.job.mbps for each in state.jobs):
             self.app.complain("the bandwidth of jobs is left out of account")

@@ -3,6 +3,8 @@
 import importlib
 import pathlib
 
+from nova_twotier.sim import whole_file
+
 SUFFIXES = (".png", ".html")
 
 
@@ -30,4 +32,5 @@ def draw(chart, path: str | pathlib.Path) -> None:
     path = checked(path)
     # Only now: matplotlib and plotly take a second each to import.
     module = importlib.import_module(f"{type(chart).__module__}_{path.suffix[1:]}")
-    module.draw(chart, path)
+    with whole_file.replacing(path) as part:
+        module.draw(chart, part)

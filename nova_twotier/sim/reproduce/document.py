@@ -9,6 +9,7 @@ import pathlib
 import re
 from collections.abc import Iterator
 
+from nova_twotier.sim import whole_file
 from nova_twotier.sim.reproduce import registry
 from nova_twotier.sim.reproduce.claims import verdicts
 from nova_twotier.sim.reproduce.numbers import Number
@@ -42,7 +43,8 @@ def write(path: pathlib.Path, outcome: Outcome, command: str) -> None:
     sections = {found[1]: found[0].strip() for found in _SECTION.finditer(between)}
     sections[outcome.experiment.name] = section(outcome, command)
     text = "\n\n".join(sections[name] for name in registry.EXPERIMENTS if name in sections)
-    path.write_text(f"{before}{BEGIN}\n{text}\n\n{END}{after}", encoding="utf-8")
+    with whole_file.replacing(path) as part:
+        part.write_text(f"{before}{BEGIN}\n{text}\n\n{END}{after}", encoding="utf-8")
 
 
 def section(outcome: Outcome, command: str) -> str:

@@ -17,6 +17,7 @@ from typing import Self
 
 import numpy
 
+from nova_twotier.sim import whole_file
 from nova_twotier.sim.workloads.hyper_erlang import HyperErlang
 from nova_twotier.sim.workloads.workload import Submission, Workload
 
@@ -118,7 +119,8 @@ class Jann97:
         :raises OSError: if the file cannot be written.
         """
         model = dataclasses.asdict(self)
-        pathlib.Path(path).write_text(json.dumps(model, indent=1) + "\n")
+        with whole_file.replacing(path) as part:
+            part.write_text(json.dumps(model, indent=1) + "\n")
 
     @classmethod
     def load(cls, path: str | pathlib.Path, **options) -> Self:

@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import IO, NamedTuple, get_type_hints
 
 from nova_twotier.core.qos import Qos
+from nova_twotier.sim import whole_file
 
 #: Headers of the archive name people and places; some are in latin-1, which reads every byte.
 ENCODING = "latin-1"
@@ -143,13 +144,15 @@ def parse(lines: Iterable[str], name: str) -> Trace:
 def write(path: str | pathlib.Path, trace: Trace) -> None:
     """Write a trace, its comments first; a name that ends in .gz is packed.
 
+    All of it or, when that fails half-way, nothing: the file may be the one that it was read from.
+
     What is read back equals `trace`, but for characters of comments that latin-1 does not have:
     they are written as escapes.
 
     :raises OSError: if the file cannot be written.
     """
     path = pathlib.Path(path)
-    with path.open("wb") as file:
+    with whole_file.replacing(path) as part, part.open("wb") as file:
         if path.suffix == ".gz":
             # No time stamp: the same trace gives the same file.
             with gzip.GzipFile(path.name, "wb", 6, file, mtime=0) as packed:

@@ -1,0 +1,32 @@
+"""Writes files as a whole: whoever reads one finds all of it, or what was there before."""
+
+import contextlib
+import os
+import pathlib
+from collections.abc import Iterator
+
+
+@contextlib.contextmanager
+def replacing(path: str | pathlib.Path) -> Iterator[pathlib.Path]:
+    """A path to write to, which becomes this one when all is written.
+
+    It is in the same directory and has the same suffix. If writing fails, for example because the
+    disk is full, nothing is left of it. What is no ordinary file, such as a pipe, is written to
+    directly.
+
+    :raises OSError: if the file cannot be written; it has the name of the file.
+    """
+    # Through a symbolic link, as any other program would write.
+    target = pathlib.Path(os.path.realpath(path))
+    ordinary = target.is_file() or not target.exists()
+    part = target.with_name(f".{os.getpid()}.{target.name}") if ordinary else target
+    try:
+        yield part
+        if ordinary:
+            part.replace(target)
+    except OSError as error:
+        # A full disk is noticed by a write, which does not know the name.
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+    finally:
+        if ordinary:
+            part.unlink(missing_ok=True)
