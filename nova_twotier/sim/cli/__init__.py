@@ -8,11 +8,32 @@ from nova_twotier.sim.cli.app import Simulator
 
 def main(args: list[str] | None = None) -> int:
     """Run a command; the exit code: 0, 2 for a mistake of the user, 1 for one of ours."""
+    _open_what_is_closed()
     try:
-        code = Simulator().run(sys.argv[1:] if args is None else args)
-        sys.stdout.flush()
+        try:
+            code = Simulator().run(sys.argv[1:] if args is None else args)
+        finally:
+            # Here, not at the exit of the interpreter: also after a --help, which exits.
+            sys.stdout.flush()
     except BrokenPipeError:
-        # The reader closed the pipe (`| head`); keep the interpreter from complaining at its exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader closed the pipe (`| head`).
+        _give_up_output()
         return 0
+    except OSError as error:
+        # What was printed did not find room, for example on a full disk.
+        print(f"{Simulator.NAME}: standard output: {error.strerror}", file=sys.stderr)
+        _give_up_output()
+        return 2
     return code
+
+
+def _open_what_is_closed() -> None:
+    """Print into the void what nobody wants to see (`>&-`): the files that a run writes count."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+
+
+def _give_up_output() -> None:
+    """Keep the interpreter from complaining at its exit about what could not be printed."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -30,8 +30,7 @@ class Simulator(app.App):
         parser.add_argument(
             "-h",
             "--help",
-            action=_Help,
-            nargs=0,
+            action="help",
             help="show this help; after a command, that of the command",
         )
         return parser
@@ -79,15 +78,11 @@ class _Parser(argparse.ArgumentParser):
         options, unknown = super().parse_known_args(own, namespace)
         return options, unknown + args[len(own) :]
 
-
-class _Help(argparse.Action):
-    """Prints the options and the commands."""
-
-    def __call__(self, parser, namespace, values, option_string=None):
-        parser.print_help()
+    def format_help(self) -> str:
+        """The options and the commands."""
         width = max(map(len, COMMANDS))
-        print("\ncommands:")
+        lines = ["", "commands:"]
         for name, entry in Commands():
             first = (inspect.getdoc(entry.load()) or "").split("\n")[0]
-            print(f"  {name:{width}}  {first}")
-        parser.exit()
+            lines.append(f"  {name:{width}}  {first}")
+        return super().format_help() + "\n".join(lines) + "\n"

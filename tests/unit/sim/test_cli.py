@@ -4,6 +4,8 @@ import io
 import json
 import os
 import pathlib
+import subprocess
+import sys
 import textwrap
 from contextlib import redirect_stderr, redirect_stdout
 from unittest import mock
@@ -517,6 +519,32 @@ class TestProgress(CommandCase):
             args = [self.path(arg) if arg == "a.png" else arg for arg in args]
             self.assertIn(words, self.shown(*args))
             self.assertEqual("", self.shown(*args, "--quiet"))
+
+
+class TestStandardOutput(CommandCase):
+    """Nobody reads what is printed, or there is no room for it."""
+
+    def shell(self, words):
+        """Exit code and standard error of the program, in a shell that redirects its output."""
+        command = f"{sys.executable} -m nova_twotier.sim.cli {words}"
+        environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+        done = subprocess.run(
+            ["sh", "-c", command], env=environment, capture_output=True, text=True, check=False
+        )
+        self.assertEqual("", done.stdout)
+        return done.returncode, done.stderr
+
+    def test_closed(self):
+        jobs = self.path("jobs.csv")
+        words = f"run {self.source} --policy fcfs --jobs-out {jobs} >&-"
+        self.assertEqual((0, ""), self.shell(words))
+        self.assertEqual(3, len(tables.read(jobs)))
+
+    def test_full(self):
+        for words in ("--help", "--version", "policy list"):
+            code, error = self.shell(f"{words} >/dev/full")
+            self.assertEqual((2, 1), (code, error.count("\n")), error)
+            self.assertIn("No space left on device", error)
 
 
 class TestHelp(CommandCase):
