@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from nova_twotier.core.actions import FG, Start, StartKind
 from nova_twotier.core.cluster import Cluster
 from nova_twotier.core.embedding import InvalidTopology, Topology
+from nova_twotier.core.jobs import MAX_SIZE
 from nova_twotier.core.linked import Linked
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.running_jobs import RunningJobs
@@ -34,6 +35,8 @@ def topology(text: str) -> Topology:
             "switch has one link up and a pod three"
         )
     k, rate, *uplinks = map(int, numbers if numbers[1:] else (*numbers, RATE))
+    if (hosts := k**3 // 4) > MAX_SIZE:
+        raise InvalidTopology(f"{text} has {hosts:,} hosts; give a K with up to {MAX_SIZE:,}")
     return Topology.fat_tree(k, rate, (uplinks[0], uplinks[1]) if uplinks else None)
 
 

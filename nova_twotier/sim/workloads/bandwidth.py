@@ -10,6 +10,8 @@ import numpy
 #: The standard deviation as a part of the mean; the least demand as a part of the greatest.
 SPREAD = 0.2
 LEAST = 0.1
+#: Upper bound of a mean in Mbit/s, to catch typos.
+MOST = 1e9
 
 _FORMS = "by-size, by-size:MEAN or normal:MEAN, e.g. normal:250"
 
@@ -27,7 +29,7 @@ class Bandwidth:
         of it; the average is their middle. Otherwise the average is the `mean` for all, and the
         bounds are in the same proportion to it.
     :param mean: of all demands, in Mbit/s; by size, None: as the bounds say.
-    :raises InvalidBandwidth: if the mean is not above 0.
+    :raises InvalidBandwidth: if the mean is not above 0, or more than `MOST`.
     """
 
     by_size: bool = True
@@ -36,8 +38,10 @@ class Bandwidth:
     def __post_init__(self):
         if self.mean is None and self.by_size:
             return
-        if self.mean is None or not 0 < self.mean < math.inf:
-            raise InvalidBandwidth(f"mean bandwidth is {self.mean}; give Mbit/s above 0")
+        if self.mean is None or not 0 < self.mean <= MOST:
+            raise InvalidBandwidth(
+                f"mean bandwidth is {self.mean}; give Mbit/s above 0, up to {MOST:g}"
+            )
 
     @classmethod
     def parse(cls, text: str) -> Self:

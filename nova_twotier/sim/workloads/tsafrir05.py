@@ -149,12 +149,14 @@ def _head_values(maxest: float, bins: Iterable[float]) -> list[float]:
     """The longest first, then ascending; up to 20, as few are below a short `maxest`."""
     common = [value for value in COMMON if value < maxest]
     filling = []
-    for step in MULTIPLES:
-        for multiple in range(int(maxest // step), 0, -1):
-            value = multiple * step
-            enough = len(common) + len(filling) + 1 == HEAD
-            if not enough and value != maxest and value not in common and value not in filling:
-                filling.append(value)
+    multiples = (
+        multiple * step for step in MULTIPLES for multiple in range(int(maxest // step), 0, -1)
+    )
+    for value in multiples:
+        if len(common) + len(filling) + 1 == HEAD:
+            break
+        if value != maxest and value not in common and value not in filling:
+            filling.append(value)
     for value in bins:
         if value != maxest and value not in common and value not in filling:
             # The nearest makes room: of those that fill up, then of the common ones.

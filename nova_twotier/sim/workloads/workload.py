@@ -15,6 +15,8 @@ from nova_twotier.sim.workloads.swf import Record, Trace
 
 #: Percentiles of the run time that `describe` gives.
 PERCENTILES = (5, 25, 50, 75, 90, 99)
+#: Upper bound of a time in seconds, 3,000 years: sums of larger ones would lose the seconds.
+MOST_SECONDS = 1e11
 
 
 class InvalidWorkload(ValueError):
@@ -47,7 +49,7 @@ class Workload:
 
     :param remarks: sentences about what was made of the jobs that a user may not expect.
     :raises InvalidWorkload: without jobs or nodes, if two jobs have the same number, or if a job
-        has a size below 1 or a time that is negative or not finite.
+        has a size below 1 or a time that is negative or above `MOST_SECONDS`.
     """
 
     name: str
@@ -224,12 +226,13 @@ def _check(job: Submission, name: str) -> None:
             f"{name}: job {job.number} has size {job.size}; it must be 1 to {MAX_SIZE} processes"
         )
     # One comparison a time: a NaN is not between two numbers.
-    if 0 <= job.arrival < math.inf and 0 <= job.runtime < math.inf and 0 <= job.estimate < math.inf:
+    most = MOST_SECONDS
+    if 0 <= job.arrival <= most and 0 <= job.runtime <= most and 0 <= job.estimate <= most:
         return
     times = {"arrival": job.arrival, "runtime": job.runtime, "estimate": job.estimate}
-    wrong = next(field for field, value in times.items() if not 0 <= value < math.inf)
+    wrong = next(field for field, value in times.items() if not 0 <= value <= most)
     raise InvalidWorkload(
-        f"{name}: job {job.number} has {wrong} {times[wrong]}; it must be 0 seconds or more"
+        f"{name}: job {job.number} has {wrong} {times[wrong]}; it must be 0 to {most:g} seconds"
     )
 
 

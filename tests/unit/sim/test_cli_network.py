@@ -52,6 +52,7 @@ class TestNetwork(CommandCase):
                 ("--topology", "fat-tree:2"),
             ),
             ("--topology: k is 3; ", ("--topology", "fat-tree:3")),
+            ("fat-tree:1000 has 250,000,000 hosts; give", ("--topology", "fat-tree:1000")),
             ("--topology: topology is 'x'; give fat-tree:K, ", ("--topology", "x")),
             ("--embedding: there is no embedding 'x'; ", ("--embedding", "x")),
             ("--bandwidth: bandwidth is 'x'; give by-size", ("--bandwidth", "x")),

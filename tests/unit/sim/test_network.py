@@ -282,6 +282,7 @@ class TestBandwidth(testtools.TestCase):
             "normal:0",
             "by-size:-1",
             "normal:nan",
+            "by-size:1e308",
         ):
             self.assertRaises(InvalidBandwidth, Bandwidth.parse, text)
 

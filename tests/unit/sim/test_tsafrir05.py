@@ -146,6 +146,11 @@ class TestEstimates(testtools.TestCase):
         error = self.assertRaises(InvalidWorkload, tsafrir05.estimates, long, 5000)
         self.assertTrue(str(error).startswith("w: more jobs are long than estimates"))
 
+    def test_a_limit_that_is_absurd(self):
+        """It is refused for what it is, and takes no longer than another."""
+        error = self.assertRaises(InvalidWorkload, tsafrir05.estimates, self.before, 1e30)
+        self.assertIn("has estimate 1e+30; it must be 0 to 1e+11 seconds", str(error))
+
     def test_a_limit_below_an_hour(self):
         error = self.assertRaises(InvalidWorkload, tsafrir05.estimates, self.before, 60)
         self.assertEqual(
