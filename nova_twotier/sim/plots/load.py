@@ -79,12 +79,13 @@ def of(
 
     :param policies: those to draw, in this order; all of them by default.
     :raises PlotError: if the table has no such metric or policy, or mixes runs that differ in more
-        than policy, load and seed, whose mean would mean nothing.
+        than policy, load and seed, whose mean would mean nothing, or has no point of a policy.
     """
     _check(runs, metric, policies)
     policies = policies or sorted(runs["policy"].unique())
     runs = runs[runs["policy"].isin(policies)]
     _check_alike(runs)
+    _check_points(runs, metric, policies)
     if logarithmic and not (runs[metric] > 0).any():
         raise PlotError(f"{metric} is never above 0: a logarithmic axis has no place for it")
     return Chart(
@@ -118,6 +119,16 @@ def _check_alike(runs: pandas.DataFrame) -> None:
             raise PlotError(
                 f"the table mixes runs of {column} {_names(values)}; "
                 f"choose one with --where {column}=VALUE"
+            )
+
+
+def _check_points(runs: pandas.DataFrame, metric: str, policies: Sequence[str]) -> None:
+    points = runs.dropna(subset=["load", metric])
+    for policy in policies:
+        if policy not in set(points["policy"]):
+            raise PlotError(
+                f"no run of {policy} has both a load and {metric}: jobs that arrive at once have "
+                "no load, and without jobs there is nothing to measure"
             )
 
 

@@ -30,14 +30,19 @@ def of(
     :param hosts: names of the slots, if they are hosts; then `lane`, if the table has that column,
         is the number of the slot in its tier.
     :param dated: whether times count from the epoch.
-    :raises PlotError: if it is not a schedule, nothing runs in the window, or too many bars would
-        be drawn.
+    :raises PlotError: if it is not a schedule, nothing runs in the window, or too many bars or
+        rows would be drawn.
     """
     shown = window.cut(schedule, begin=begin, end=end, slots=slots)
     if len(shown.stays) > MOST:
         raise PlotError(
             f"{len(shown.stays):,} bars are too many for a chart, which may have {MOST:,}; name a "
             "smaller window with --begin, --end and --slots, or draw their --density"
+        )
+    if len(shown.slots) > MOST:
+        raise PlotError(
+            f"{len(shown.slots):,} rows are too many for a chart, which may have {MOST:,}; name "
+            "fewer --slots, or draw their --density"
         )
     bars = _stays(schedule, shown, hosts)
     rows = [hosts[slot] if hosts else str(slot) for slot in shown.slots]

@@ -58,6 +58,14 @@ class TestLoad(testtools.TestCase):
         error = self.assertRaises(files.PlotError, load.of, nought, "utilisation", logarithmic=True)
         self.assertIn("utilisation is never above 0", str(error))
 
+    def test_policy_without_a_point(self):
+        """A workload whose jobs arrive at once has no load, and one without jobs no waits."""
+        for missing in ("load", "utilisation"):
+            frame = runs()
+            frame.loc[frame["policy"] == "easy", missing] = float("nan")
+            self.assert_refused("no run of easy has both a load and util", frame, "utilisation")
+            self.assertEqual("fcfs", load.of(frame, "utilisation", ["fcfs"]).curves[0].policy)
+
     def test_runs_that_differ_otherwise_are_not_averaged(self):
         mixed = pandas.concat([runs(), runs().assign(slots=2)])
         self.assert_refused(
@@ -75,6 +83,10 @@ class TestLoad(testtools.TestCase):
 
 
 class TestGantt(testtools.TestCase):
+    def test_more_rows_than_a_chart_may_have(self):
+        error = self.assertRaises(files.PlotError, recorded.of, self.STAYS, slots=(0, 50_000))
+        self.assertIn("50,001 rows are too many for a chart", str(error))
+
     STAYS = stays(
         (1, 0, 0, "fg", 0.0, 100.0),
         (1, 1, 1, "fg", 0.0, 100.0),
