@@ -43,7 +43,7 @@ class Sweep(Action):
     def take_action(self, parsed_args):
         from nova_twotier.sim import sweep
 
-        points = sweep.grid(
+        grid = sweep.grid(
             parsed_args.source,
             parsed_args.policy,
             parsed_args.load,
@@ -52,6 +52,8 @@ class Sweep(Action):
             nodes=options.nodes(parsed_args),
             head=parsed_args.head,
         )
+        # A load or a source that is given twice is one run.
+        points = list({point.key(): point for point in grid}.values())
         done = sweep.resume(
             points,
             parsed_args.out,

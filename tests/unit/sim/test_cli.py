@@ -192,6 +192,13 @@ class TestSweepAndPlots(CommandCase):
             self.works(*args, "--policy", "easy", "--where", "seed=1", "--out", picture)
             self.assertTrue(pathlib.Path(picture).exists())
 
+    def test_what_is_given_twice_is_one_run(self):
+        out = self.path("results")
+        args = ("sweep", self.source, self.source, "--policy", "fcfs", "--load", "0.5,0.5")
+        table = pathlib.Path(out) / "sweep.csv"
+        told = self.works(*args, "--jobs", "1", "--out", out)
+        self.assertEqual(f"1 run done, 0 were there: {table}\n", told)
+
     def test_schedule_then_plots(self):
         schedule = self.path("schedule.csv")
         self.works("run", self.source, "--policy", "fcfs", "--schedule-out", schedule)
