@@ -78,7 +78,8 @@ def state_at(
         ended.
     :param estimator: by name; its errors before that time are measured.
     :raises InvalidScenario: if the policy is not one of the queue manager's or is told predictions,
-        there is a network or no queue, or nothing has arrived at that time, or all is over.
+        there is a network or no queue, a job has a number below 1 (a forward run takes some of them
+        for servers), nothing has arrived at that time, or all is over.
     """
     scenario.check_classes(workload)
     policy = variants.get(scenario.policy, scenario.deadline_factor)
@@ -90,6 +91,11 @@ def state_at(
         raise InvalidScenario(
             f"estimates are {scenario.estimates!r}, which the estimator of what-if would predict "
             f"anew; choose one of: {USER}, {EXACT}, {MISSING}"
+        )
+    if (number := min(job.number for job in workload.jobs)) < 1:
+        raise InvalidScenario(
+            f"{workload.name}: job {number}: the jobs of a queue's state are numbered from 1; "
+            "give the jobs of the trace (field 1) such numbers"
         )
     if at < workload.jobs[0].arrival:
         raise InvalidScenario(

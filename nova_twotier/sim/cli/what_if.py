@@ -73,7 +73,7 @@ class WhatIf(Table):
             raise ValueError("--jobs shows one policy: give --policy one name")
         state = _state(parsed_args, self.app.complain)
         if parsed_args.at is not None and not state.waiting:
-            self.app.complain(f"no job waits at {parsed_args.at:g} s")
+            self.app.complain(f"no job waits at {parsed_args.at:.15g} s")
         if parsed_args.state_out:
             with whole_file.replacing(parsed_args.state_out) as part:
                 part.write_text(queue_state.text(state), encoding="utf-8")

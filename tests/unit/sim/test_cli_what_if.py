@@ -169,6 +169,10 @@ class TestOutput(WhatIfCase):
     def test_a_time_when_nobody_waits(self):
         code, _out, err = self.main("what-if", self.source, "--at", "0", "--under", "fcfs")
         self.assertEqual((0, "twotier-sim: no job waits at 0 s\n"), (code, err))
+        late = self.trace("late.swf", (1, 1_700_000_000, 100, 2, 120))
+        words = ("--at", "1700000012", "--under", "fcfs")
+        code, _out, err = self.main("what-if", late, *words)
+        self.assertEqual((0, "twotier-sim: no job waits at 1700000012 s\n"), (code, err))
 
     def test_spans(self):
         for seconds, shown in (
@@ -217,6 +221,13 @@ class TestMistakes(WhatIfCase):
             "250 s; give an earlier time",
             *("what-if", self.source, "--at", "9999", "--under", "fcfs"),
         )
+
+    def test_jobs_with_numbers_that_no_queue_has(self):
+        """Their state could not be read again, and -1 would be taken for a server."""
+        for number in (0, -1):
+            source = self.trace("low.swf", (number, 0, 100, 2, 120), (5, 10, 100, 2, 120))
+            words = f"low: job {number}: the jobs of a queue's state are numbered from 1"
+            self.refused(words, "what-if", source, "--at", "15", "--under", "fcfs")
 
     def test_files(self):
         self.refused("No such file or directory", "what-if", self.path("none.json"))
