@@ -40,7 +40,8 @@ class Profile:
     def take(self, begin: float, duration: float, size: int) -> None:
         """Reserve `size` slots; `begin` is a time that `earliest` named."""
         first = bisect_left(self.times, begin)
-        last = self._step(begin + duration)
+        # A job of no duration needs its slots, too: others would take them again and again.
+        last = self._step(max(begin + duration, math.nextafter(begin, math.inf)))
         for index in range(first, last):
             self.free[index] -= size
 

@@ -436,6 +436,16 @@ class TestConservative(testtools.TestCase):
             begun = Simulation("conservative", made, jobs, watch).run()
             self.assertEqual(promised, begun)
 
+    def test_who_needs_no_time_is_not_passed_for_ever(self):
+        """Job 2 needs both slots for an instant, and whoever came later used to take one again."""
+        jobs = [(job(1, arrival=0.0, estimate=50.0), 50), (job(2, 2, estimate=0.0), 0)]
+        for number in range(3, 8):
+            arrival = 40.0 * (number - 3) + 2
+            jobs.append((job(number, arrival=arrival, estimate=60.0), 60))
+        for made in bodies(2):
+            begun = Simulation("conservative", made, jobs, lambda *_: None).run()
+            self.assertEqual((50.0, 50.0), (begun[2], begun[3]))
+
     @settings(max_examples=60)
     @given(workloads(early=(0, 5, -5, -30), unknown=True))
     def test_wrong_and_missing_estimates(self, workload):
@@ -507,6 +517,8 @@ class TestProfile(testtools.TestCase):
                 continue
             # No time at all is a place, too, where there is room at that instant.
             self.assertEqual(earliest_place(free, size, max(1, duration), now), begin)
+            if not duration:
+                continue
             profile.take(begin, float(duration), size)
             for at in range(int(begin), int(begin) + duration):
                 free[at] -= size
@@ -516,6 +528,18 @@ class TestProfile(testtools.TestCase):
         made.start(job(1, 2), FG, until=5.0)
         profile = Profile(made, 10.0)
         self.assertEqual(math.nextafter(10.0, 11.0), profile.earliest(2, 1.0))
+
+    def test_no_time_at_all_is_reserved_like_any_other(self):
+        """Nobody runs across the instant; who comes afterwards may begin at once."""
+        made = cluster(2)
+        made.start(job(1), FG, until=50.0)
+        profile = Profile(made, 10.0)
+        begin = profile.earliest(2, 0.0)
+        profile.take(begin, 0.0, 2)
+        self.assertEqual(50.0, begin)
+        self.assertEqual(10.0, profile.earliest(1, 40.0))
+        after = math.nextafter(50.0, math.inf)
+        self.assertEqual((after, after), (profile.earliest(1, 41.0), profile.earliest(2, 0.0)))
 
     def test_never(self):
         made = cluster(2)
