@@ -108,13 +108,19 @@ class Trace:
         return any(record.queue in classes for record in self.records)
 
     @property
-    def processors(self) -> int:
-        """Processors of the machine; without a header, those of the largest job."""
+    def machine(self) -> int | None:
+        """Processors of the machine as the header says; None if it does not, or no number."""
         for key in ("MaxProcs", "MaxNodes"):
             words = (self.header(key) or "").split()
             if words and words[0].isdecimal() and int(words[0]) > 0:
                 return int(words[0])
-        return max((record.procs for record in self.records), default=0)
+        return None
+
+    @property
+    def processors(self) -> int:
+        """Processors of the machine; without a header, those of the largest job."""
+        largest = max((record.procs for record in self.records), default=0)
+        return self.machine or largest
 
 
 def read(path: str | pathlib.Path) -> Trace:

@@ -108,7 +108,15 @@ class Workload:
         )
         if not jobs:
             raise InvalidWorkload(f"{name}: trace has no jobs")
-        return cls(name, trace.processors if nodes is None else nodes, jobs)
+        if nodes is not None:
+            return cls(name, nodes, jobs)
+        remarks = ()
+        if trace.machine is None:
+            remarks = (
+                f"{name}: its header has no number of MaxProcs or MaxNodes, so the machine has the "
+                f"{trace.processors} slots of the largest job; --nodes sets others",
+            )
+        return cls(name, trace.processors, jobs, remarks)
 
     def to_swf(self) -> Trace:
         """A trace that `from_swf` turns into this workload (estimates are raised to run times)."""

@@ -291,6 +291,19 @@ class TestWorkload(CommandCase):
         row = json.loads(self.works("workload", "describe", self.source, "-f", "json"))
         self.assertEqual((3, 2, 11.25), (row["jobs"], row["nodes"], row["load"]))
 
+    def test_machine_that_the_trace_does_not_name(self):
+        path = pathlib.Path(self.source)
+        path.write_text(path.read_text().replace("MaxProcs: 2", "MaxProcs: 1,024"))
+        args = ("workload", "describe", self.source, "-f", "json")
+        code, out, err = self.main(*args)
+        self.assertEqual((0, 2), (code, json.loads(out)["nodes"]))
+        self.assertEqual(
+            "twotier-sim: t: its header has no number of MaxProcs or MaxNodes, so the machine has "
+            "the 2 slots of the largest job; --nodes sets others\n",
+            err,
+        )
+        self.assertEqual(1024, json.loads(self.works(*args, "--nodes", "1024"))["nodes"])
+
     def test_convert(self):
         copy, table = self.path("copy.swf.gz"), self.path("copy.csv")
         self.works("workload", "convert", self.source, "--head", "2", "--out", copy)

@@ -100,7 +100,9 @@ class TestHeader(testtools.TestCase):
         self.assertEqual(12, parse("; MaxProcs: -1", "; MaxNodes: 12 (x)", line()).processors)
 
     def test_a_word_is_no_number_of_processors(self):
-        self.assertEqual(4, parse("; MaxProcs: \u00b2", line()).processors)
+        for word in ("\u00b2", "1,024", "many", "0", ""):
+            trace = parse(f"; MaxProcs: {word}", line())
+            self.assertEqual((None, 4), (trace.machine, trace.processors))
 
 
 class TestMalformed(testtools.TestCase):
