@@ -1,10 +1,8 @@
 """A parallel job as a policy sees it."""
 
 import math
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Final, TypeVar
 
 from nova_twotier.core.qos import NORMAL, PRECEDENCE, SCAVENGER, SHIFT, Qos
@@ -158,11 +156,20 @@ class Job:
         return handed
 
 
-def _dispatch(cpu: Sequence[float]) -> tuple[int, ...] | None:
-    if all(map(operator.ge, cpu, islice(cpu, 1, None))):
+def _dispatch(cpu: tuple[float, ...]) -> tuple[int, ...] | None:
+    if _descends(cpu):
         return None
     # Stable: equal processes keep their order.
     return tuple(sorted(range(len(cpu)), key=cpu.__getitem__, reverse=True))
+
+
+def _descends(values: tuple[float, ...]) -> bool:
+    before = math.inf
+    for value in values:
+        if not value <= before:  # a NaN is not
+            return False
+        before = value
+    return True
 
 
 def job_label(number: int | str, name: str = "") -> str:

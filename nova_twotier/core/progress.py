@@ -2,7 +2,7 @@
 
 import contextlib
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -274,6 +274,6 @@ def _checked(field: str, value: object, name: str) -> object:
     raise InvalidModel(f"{name}: {field} is {value!r}; give {form} from 0 to 1")
 
 
-def positive(cpu: Iterable[float]) -> tuple[float, ...]:
+def positive(cpu: tuple[float, ...]) -> tuple[float, ...]:
     """Utilisations with zeros replaced, so that they can be divided by."""
-    return tuple(value or 1e-9 for value in cpu)
+    return cpu if all(cpu) else tuple([value or 1e-9 for value in cpu])

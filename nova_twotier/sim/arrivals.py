@@ -32,7 +32,8 @@ def executions(jobs: Sequence[Submission], scenario: Scenario) -> Iterator[Execu
         classes.of(jobs, scenario.qos, scenario.seed),
         strict=True,
     )
-    for (number, arrival, size, runtime, *_), (known, true), estimate, mbps, qos in rows:
+    for submission, (known, true), estimate, mbps, qos in rows:
+        number, arrival, size, runtime, _estimate, _user, _group, _qos = submission
         above = qos is not SCAVENGER
         job = Job(number, size, arrival, known, estimate, mbps=mbps, foreground=above, qos=qos)
         yield Execution(job, true, runtime)

@@ -44,7 +44,7 @@ class Execution:
 
     def __init__(self, job: Job, cpu: tuple[float, ...], runtime: float):
         self.job = job
-        self.cpu = cpu if min(cpu) else positive(cpu)
+        self.cpu = positive(cpu)
         self.runtime = runtime
         #: CPU seconds per second that it uses in the foreground.
         self.demand = sum(cpu)

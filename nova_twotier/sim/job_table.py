@@ -1,10 +1,13 @@
 """The table that a run results in: one row a job."""
 
-from collections.abc import Iterable
+import math
+from struct import Struct
 
 import numpy
 import pandas
 
+from nova_twotier.core.actions import StartKind, Tier
+from nova_twotier.core.qos import Qos
 from nova_twotier.sim.execution import Execution
 
 #: Its columns; times in seconds, counts without unit.
@@ -26,40 +29,63 @@ COLUMNS = {
     "swaps": "int64",
     "qos": "category",
 }
+#: The words of each category.
+_WORDS = {
+    "how": sorted(map(str, StartKind)),
+    "tier": sorted(map(str, Tier)),
+    "qos": sorted(map(str, Qos)),
+}
+#: Their numbers there. A job that has ended has each of them.
+_HOW: dict[str | None, int] = {word: code for code, word in enumerate(_WORDS["how"])}
+_TIER: dict[str | None, int] = {word: code for code, word in enumerate(_WORDS["tier"])}
+_QOS: dict[str, int] = {word: code for code, word in enumerate(_WORDS["qos"])}
+#: How a row is kept in memory: by `struct`, and the same by numpy.
+_PACKED = {"int64": ("q", "<i8"), "float64": ("d", "<f8"), "category": ("b", "<i1")}
+_pack = Struct("<" + "".join(_PACKED[kind][0] for kind in COLUMNS.values())).pack
+_ROW = numpy.dtype([(name, _PACKED[kind][1]) for name, kind in COLUMNS.items()])
 
 
-def row(done: Execution) -> tuple:
-    """The row of a job that has ended."""
-    job = done.job
-    return (
-        job.number,
-        job.arrival,
-        job.size,
-        done.runtime,
-        job.estimate,
-        done.start,
-        done.finish,
-        done.how,
-        done.first_tier,
-        done.background,
-        done.lost,
-        done.migrations,
-        done.evictions,
-        done.kills,
-        done.swaps,
-        str(job.qos),
-    )
+class JobTable:
+    """Collects the jobs that have ended.
+
+    A row is kept as bytes, of which numpy makes columns at once: a tuple would take four times the
+    memory, and its values one by one several times as long.
+    """
+
+    def __init__(self) -> None:
+        self._rows = bytearray()
+
+    def add(self, done: Execution) -> None:
+        """Add the row of a job that has ended."""
+        job = done.job
+        self._rows += _pack(
+            job.number,
+            job.arrival,
+            job.size,
+            done.runtime,
+            math.nan if job.estimate is None else job.estimate,
+            done.start,
+            done.finish,
+            _HOW[done.how],
+            _TIER[done.first_tier],
+            done.background,
+            done.lost,
+            done.migrations,
+            done.evictions,
+            done.kills,
+            done.swaps,
+            _QOS[job.qos],
+        )
+
+    def frame(self) -> pandas.DataFrame:
+        """The table, with `COLUMNS`, in the order of the job numbers."""
+        rows = numpy.frombuffer(self._rows, _ROW)
+        rows = rows[numpy.argsort(rows["job"])]
+        return pandas.DataFrame({name: _column(rows, name) for name in COLUMNS})
 
 
-def table(rows: Iterable[tuple]) -> pandas.DataFrame:
-    """Make the table of a run from its rows, in the order of the job numbers."""
-    columns = zip(*sorted(rows), strict=True)
-    # A column at a time: pandas takes three times as long to find out what rows consist of.
-    values = {name: _column(next(columns, ()), COLUMNS[name]) for name in COLUMNS}
-    return pandas.DataFrame(values)
-
-
-def _column(values: tuple, kind: str) -> object:
-    if kind == "category":
-        return pandas.Series(values, dtype=object).astype(kind)
-    return numpy.array(values, kind)
+def _column(rows: numpy.ndarray, name: str) -> object:
+    values = rows[name]
+    if name not in _WORDS:
+        return values
+    return pandas.Categorical.from_codes(values, _WORDS[name]).remove_unused_categories()

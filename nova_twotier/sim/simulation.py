@@ -1,6 +1,5 @@
 """One run: a workload under a policy, from the first arrival to the last end."""
 
-import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,12 +7,13 @@ from dataclasses import dataclass
 import pandas
 
 from nova_twotier.core.actions import FG
-from nova_twotier.sim import engine, job_table, network, variants
+from nova_twotier.sim import engine, network, variants
 from nova_twotier.sim.arrivals import executions
 from nova_twotier.sim.easy_plus_plus import EasyPlusPlus
 from nova_twotier.sim.estimates import Predictions
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.garbage import collected_seldom
+from nova_twotier.sim.job_table import JobTable
 from nova_twotier.sim.machine import make_cluster, make_running
 from nova_twotier.sim.recorder import Recorder, Stay
 from nova_twotier.sim.scenario import InvalidScenario, Scenario
@@ -89,22 +89,22 @@ def simulate(
         )
     else:
         run = network.run_without_queue(arrivals, cluster, running, rejected)
-    rows, busy, first, last = [], 0.0, math.inf, -math.inf
+    table, busy = JobTable(), 0.0
     with collected_seldom():
         for job in run:
             if ended:
                 ended(job)
-            rows.append(job_table.row(job))
+            table.add(job)
             busy += job.busy
-            first, last = min(first, job.job.arrival), max(last, job.finish)
+    jobs = table.frame()
     rejected.sort()
     return Result(
         workload=workload.name,
         scenario=scenario,
-        jobs=job_table.table(rows),
+        jobs=jobs,
         rejected=pandas.DataFrame(rejected, columns=["job", "size", "reason"]),
         nodes=size,
-        span=max(0.0, last - first),
+        span=float(jobs["finish"].max() - jobs["arrival"].min()) if len(jobs) else 0.0,
         busy=busy,
         schedule=pandas.DataFrame(recorder.stays(), columns=Stay._fields) if recorder else None,
     )

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 from nova_twotier.core.actions import FG
 from nova_twotier.core.cluster import Cluster, Run
@@ -108,7 +109,9 @@ class NodeRates:
     def _place(self, run: Run) -> bool:
         """Add a job; returns whether it is in the foreground."""
         job, tier, hosts, _pinned, _until = run
-        number, floor = job.number, self._floor
+        # Any: compiled, these would be unboxed and boxed again for each process.
+        number: Any = job.number
+        floor = self._floor
         above, below, idle = self._above, self._below, self._idle
         needs, found = self._needs, self._found
         self._runs[number] = run
@@ -125,7 +128,7 @@ class NodeRates:
                     if part < least[below[host]]:
                         self._changed.add(below[host])
             return True
-        wanted = job.cpu if min(job.cpu) else positive(job.cpu)
+        wanted: tuple[Any, ...] = positive(job.cpu)
         for host, cpu in zip(hosts, wanted):  # noqa: B905
             below[host] = number
             needs[host] = cpu
@@ -139,7 +142,12 @@ class NodeRates:
     def _behind(self, run: Run) -> float:
         """The rate of a job in the background."""
         job, _tier, hosts, _pinned, _until = run
-        found = self._least[job.number] = min(map(self._found.__getitem__, hosts))
+        found, parts = math.inf, self._found
+        for host in hosts:
+            part = parts[host]
+            if part < found:
+                found = part
+        self._least[job.number] = found
         if found == math.inf:
             slowdown = 1.0
         else:

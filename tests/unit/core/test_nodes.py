@@ -88,6 +88,24 @@ class TestNodes(AlikeCase):
             for cluster in (plain, fast):
                 self.assertRaises(OutOfSlots, cluster.rank, tier, free + 1, kept)
 
+    @given(st.integers(0, 99), st.integers(0, 40), st.sets(st.integers(0, 299)), kinds)
+    def test_ranks_alike_where_there_are_many(self, seed, jobs, kept, kind):
+        rng = random.Random(seed)
+        plain, fast = one_slot_hosts(300), kind(300)
+        for number in range(jobs):
+            tier, size = rng.choice(list(Tier)), rng.randint(1, 20)
+            if size <= plain.idle[tier]:
+                places = rng.sample(plain.rank(tier, plain.idle[tier]), size)
+                for cluster in (plain, fast):
+                    cluster.start(job(number, size, cpu=0.5), tier, places)
+        promised = dict.fromkeys(kept, 1)
+        for tier in Tier:
+            free = sum(plain.room(tier, host) for host in range(300) if host not in kept)
+            for wanted in (free // 3, free):
+                self.assertEqual(
+                    plain.rank(tier, wanted, promised), fast.rank(tier, wanted, promised)
+                )
+
     def test_refuses_what_the_general_one_refuses(self):
         made = Nodes(2)
         made.start(job(1, cpu=1.0), FG, [0])
