@@ -114,14 +114,16 @@ def vcpus(_conf, facts: Facts) -> Result:
     """Check that each host gives out a VCPU for every place, since every VM claims at least one.
 
     Flavors whose VMs claim none need none: those with pinned CPUs on hosts of one tier, or with
-    `resources:VCPU=0`.
+    `resources:VCPU=0`. Where there are such flavors, hosts that give out none at all are theirs.
     """
     if not _vcpus_matter(facts):
         return success()
+    some_claim_none = not all(map(_claims_vcpus, facts.two_tier_flavors.values()))
     few = sorted(
         f"{host} ({given} for {shape.slots} slots of {shape.tiers} tiers)"
         for host, given in facts.vcpus.items()
         if given < (shape := facts.shapes[host]).slots * shape.tiers
+        and (given or not some_claim_none)
     )
     if few:
         return failure(

@@ -276,6 +276,15 @@ class TestDeployment(StatusCase):
             found = dataclasses.replace(found, flavors={"slot": FLAVOR, **pinned})
             self.shows("CPUs of hosts", FAILURE, "on a (4 for 28 slots", found=found)
 
+    def test_hosts_that_give_out_no_vcpus(self):
+        """Those of pinned flavors are well: nova-compute has [compute]cpu_dedicated_set only."""
+        pinned = {"pinned": {**FLAVOR, "hw:cpu_policy": "dedicated"}}
+        shapes = {"a": Shape(8, 1), "b": Shape(28, 1)}
+        found = deployed(shapes, vcpus={"a": 8, "b": 0}, flavors={"slot": FLAVOR, **pinned})
+        self.assertEqual(SUCCESS, self.check(found=found)[0])
+        found = dataclasses.replace(found, flavors={"slot": FLAVOR})
+        self.shows("CPUs of hosts", FAILURE, "on b (0 for 28 slots", found=found)
+
     def test_no_job_has_a_server_group(self):
         """Nova's soft-affinity weigher is needed for server groups only."""
         few = "[filter_scheduler]\nweight_classes = nova_twotier.weighers.TierWeigher\n"
