@@ -243,6 +243,12 @@ class Job(Queueing, ArrayTask, Predicted, Reasoned, Base):
         if self.not_before < at:
             self.run_since = self.not_before = at
 
+    def go_on(self, at: float) -> None:
+        """Let its run, which has gone on by itself since its pause was over, count as any other."""
+        if self.not_before < at:
+            self.stop(at)
+            self.run_since = at
+
     def back_off(self, now: float, pause: Callable[[int], float] = pause) -> None:
         """Leave it alone for a while after something about it was refused, longer each time.
 

@@ -401,14 +401,18 @@ class Engine:
 
     @staticmethod
     def _stop_walltimes(work: Round) -> None:
-        """Keep runs interrupted that could not be repaired in time: no manager was there, say."""
+        """Keep runs interrupted that could not be repaired in time: no manager was there, say.
+
+        Those that have gone on are not: what they have run since then counts, whatever follows.
+        """
+        seen = work.seen
         for job in work.active:
-            if (
-                job.interrupted
-                and job.state == JobState.RUNNING
-                and any(server.away for server in work.seen.gang(job))
-            ):
-                job.stay_interrupted(work.seen.at)
+            if not job.interrupted or job.state != JobState.RUNNING:
+                continue
+            if any(server.away for server in seen.gang(job)):
+                job.stay_interrupted(seen.at)
+            elif seen.whole(job):
+                job.go_on(seen.at)
 
     def _warn(self, work: Round) -> None:
         """Warn jobs, and their guests, that their walltime is about to end."""

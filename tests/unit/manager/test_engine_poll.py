@@ -76,6 +76,15 @@ class TestInterruptedRuns(PollCase):
         self.poll([up, dataclasses.replace(away, status="ACTIVE", host="a")])
         self.assertEqual(45.0, self.store.job(job.number).ran(self.now))
 
+    def test_what_it_ran_since_then_counts_when_a_server_is_shelved_later(self):
+        job, [up, away] = self.interrupted()
+        self.now += 30.0
+        self.poll([up, dataclasses.replace(away, status="ACTIVE", host="a")])
+        self.now += 10.0
+        self.poll([up, away])
+        self.assertEqual([(ActionKind.EVICT, job.number)], self.opened())
+        self.assertEqual(55.0, self.store.job(job.number).ran(self.now))
+
 
 class TestRecords(PollCase):
     def test_what_is_decided_together_in_the_order_in_which_it_can_be_done(self):
