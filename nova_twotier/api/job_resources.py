@@ -46,10 +46,11 @@ def check(site: Site, caller: Caller, wanted: Mapping[str, Any], trust: str | No
     :param trust: that of the job; None: its servers will be the manager's own.
     :raises Refused: if Nova says that something is missing, or does not do.
     """
+    pool = wanted.get("pool", DEFAULT_POOL)
     things = [
         thing
         for kind, name in _named(wanted)
-        if (thing := (caller.project_id, caller.user_id, kind, name)) not in site.known
+        if (thing := (caller.project_id, caller.user_id, pool, kind, name)) not in site.known
     ]
     flavor = wanted.get("flavor") or site.conf.manager.flavor
     # Most jobs may have one process: they are not worth a question each.
@@ -59,8 +60,7 @@ def check(site: Site, caller: Caller, wanted: Mapping[str, Any], trust: str | No
         return
     try:
         resources = _resources(site, trust)
-        pool = wanted.get("pool", DEFAULT_POOL)
-        mistakes = list(_mistakes(site, things, resources, pool))
+        mistakes = list(_mistakes(site, things, resources))
         excess = resources.excess(wanted["size"], flavor) if sized and not mistakes else None
     except (CloudError, TrustError, Refused) as error:
         if isinstance(error, CloudError) and error.status in _SILENT:
@@ -90,24 +90,25 @@ def _resources(site: Site, trust: str | None) -> JobResources:
     return JobResources(session, **options)
 
 
-def _mistakes(site: Site, things: list[Thing], resources: JobResources, pool: str) -> Iterator[str]:
+def _mistakes(site: Site, things: list[Thing], resources: JobResources) -> Iterator[str]:
     """What is missing, or does not do in the pool."""
     for thing in things:
-        *_owner, kind, name = thing
+        *_owner, pool, kind, name = thing
         if not resources.there(kind, name):
             yield _MISSING[kind].format(name=name)
-        elif kind == "flavor" and (pinned := resources.own_cpus(name)):
-            # Not remembered: it may do in another pool.
-            if _shares_slots(site, pool):
-                yield _PINNED.format(name=name, specs=", ".join(pinned), pool=pool)
+        elif kind == "flavor" and (specs := _unfit(site, resources, name, pool)):
+            yield _PINNED.format(name=name, specs=", ".join(specs), pool=pool)
         else:
             site.known.add(thing)
 
 
-def _shares_slots(site: Site, pool: str) -> bool:
-    """Whether any host of a pool has several tiers."""
-    shapes = site.aggregates.shapes().values()
-    return any(shape.tiers > 1 for shape in shapes if shape.pool == pool)
+def _unfit(site: Site, resources: JobResources, flavor: str, pool: str) -> list[str]:
+    """The extra specs of a flavor by which its VMs share no slot, if any host of the pool has
+    several tiers."""
+    # First, as most flavors have none: then no other question is asked.
+    specs = resources.own_cpus(flavor)
+    shapes = site.aggregates.shapes().values() if specs else ()
+    return specs if any(shape.tiers > 1 for shape in shapes if shape.pool == pool) else []
 
 
 def _named(wanted: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

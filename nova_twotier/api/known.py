@@ -2,8 +2,9 @@
 
 import time
 
-#: What somebody was found to have: project, user, kind and name.
-Thing = tuple[str, str, str, str]
+#: What somebody was found to have: project, user, pool, kind and name. What does in one pool
+#: may not do in another.
+Thing = tuple[str, str, str, str, str]
 
 
 class Known:

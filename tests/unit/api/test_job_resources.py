@@ -90,6 +90,10 @@ class TestWithoutKeystone(NovaMixin, ApiCase):
                 self.assertIn(f"CPUs of their own ({key}={value})", detail)
                 self.assertIn("give another flavor, or ask an operator", detail)
             self.answered(201, self.submitting(flavor="plain"))
+        # What does is remembered: of the pool where it does, see above.
+        asked = len(self.asked)
+        self.answered(201, self.submitting(flavor="own3", pool="gpu"))
+        self.assertEqual(asked, len(self.asked))
 
     def test_a_name_is_no_path(self):
         self.nova.get(f"{NOVA}/os-keypairs/a%3Fb%20c", json={"keypair": {}})
@@ -111,7 +115,7 @@ class TestWithoutKeystone(NovaMixin, ApiCase):
     def test_not_more_than_so_much_is_remembered(self):
         self.useFixture(fixtures.MockPatchObject(known.Known, "MOST", 1))
         remembered = known.Known()
-        things = [("p", "u", "key", str(number)) for number in range(3)]
+        things = [("p", "u", "default", "key", str(number)) for number in range(3)]
         for thing in things:
             remembered.add(thing)
         self.assertEqual([False, False, True], [thing in remembered for thing in things])
