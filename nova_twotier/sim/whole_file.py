@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import shutil
 from collections.abc import Iterator
 
 
@@ -11,17 +12,23 @@ def replacing(path: str | pathlib.Path) -> Iterator[pathlib.Path]:
     """A path to write to, which becomes this one when all is written.
 
     It is in the same directory and has the same suffix. If writing fails, for example because the
-    disk is full, nothing is left of it. What is no ordinary file, such as a pipe, is written to
-    directly.
+    disk is full, nothing is left of it. A file that was there before keeps its mode, and one that
+    may not be written to stays. What is no ordinary file, such as a pipe, is written to directly.
 
     :raises OSError: if the file cannot be written; it has the name of the file.
     """
     # Through a symbolic link, as any other program would write.
     target = pathlib.Path(os.path.realpath(path))
-    ordinary = target.is_file() or not target.exists()
+    there = target.is_file()
+    ordinary = there or not target.exists()
     part = target.with_name(f".{os.getpid()}.{target.name}") if ordinary else target
     try:
+        if there:
+            # The directory alone would allow to replace it.
+            target.open("r+b").close()
         yield part
+        if there:
+            shutil.copymode(target, part)
         if ordinary:
             part.replace(target)
     except OSError as error:

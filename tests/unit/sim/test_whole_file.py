@@ -24,6 +24,19 @@ def full_disk():
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+@contextlib.contextmanager
+def as_nobody():
+    """Root may write everywhere."""
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+
+
 class TestReplacing(testtools.TestCase):
     def setUp(self):
         super().setUp()
@@ -57,6 +70,25 @@ class TestReplacing(testtools.TestCase):
         missing = self.directory / "no" / "t.txt"
         error = self.assertRaises(FileNotFoundError, write, missing)
         self.assertEqual(str(missing), error.filename)
+
+    def test_the_mode_of_a_file_stays(self):
+        self.path.write_text("old")
+        self.path.chmod(0o600)
+        with whole_file.replacing(self.path) as part:
+            part.write_text("new")
+        self.assertEqual((0o600, "new"), (self.path.stat().st_mode & 0o777, self.path.read_text()))
+
+    def test_what_may_not_be_written_to_stays(self):
+        self.directory.chmod(0o777)
+        self.path.write_text("old")
+        self.path.chmod(0o444)
+
+        def write():
+            with as_nobody(), whole_file.replacing(self.path) as part:
+                part.write_text("new")
+
+        error = self.assertRaises(PermissionError, write)
+        self.assertEqual((str(self.path), "old"), (error.filename, self.path.read_text()))
 
     def test_a_link_stays_one(self):
         link = self.directory / "link"
