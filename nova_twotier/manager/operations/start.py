@@ -297,8 +297,11 @@ def _has_late_servers(context: Context) -> bool:
     """
     if RequestKey(BOOT) in context.progress.attempts:
         return False
-    deleted = context.progress.servers
-    return bool(deleted or (context.gang and context.defect()))
+    deleted, claims = context.progress.servers, context.seen.claims
+    held = (claims[server.id].tier for server in context.gang if server.id in claims)
+    # Its earlier start may have been one in the other tier.
+    elsewhere = any(tier is not context.tier for tier in held)
+    return bool(deleted or elsewhere or (context.gang and context.defect()))
 
 
 def _bringing_back(context: Context, server: Server) -> Callable[[], None]:

@@ -228,6 +228,17 @@ class TestStart(OperationCase):
             self.assertEqual(("boot", one, "dXNlcg=="), self.calls[-1])
             self.assertIsNone(record.progress.undoing)
 
+    def test_what_an_earlier_start_has_booted_late_into_the_other_tier_is_no_failure(self):
+        one = job(state=JobState.STARTING, failures=1)
+        record, late = self.record(one), servers(one)
+        self.advance(record, one, seen(late, tiers=[BG]))
+        self.assertEqual([("delete", server) for server in late], self.calls)
+        self.advance(record, one, seen())
+        self.assertEqual(("boot", one, "dXNlcg=="), self.calls[-1])
+        self.assertIsNone(record.progress.undoing)
+        # What is where it is to be is used.
+        self.assertIs(ActionState.DONE, self.advance(self.record(one), one, seen(late)).state)
+
     def test_waits_as_long_as_there_are_more_of_them(self):
         """Nova makes the servers of a large job one by one, for longer than a client waits."""
         one = job(size=4, state=JobState.STARTING)
