@@ -56,7 +56,8 @@ class Progress:
     :param waited_for: the reason that the job had before it was started.
     :param escalated_at: since when the job's servers are deleted because it could not be saved or
         moved in time.
-    :param retry_at: when saving is retried for servers that could not be saved.
+    :param retry_at: when saving is retried for servers that could not be saved; at an end, until
+        when those that were migrated have time to be confirmed.
     :param off: servers whose guests had ended before any request for them.
     :param acknowledged: servers whose guests have reported that they have saved their work.
     """

@@ -98,6 +98,7 @@ class End(Operation):
             elif server.status == MOVED and not context.tried(CONFIRM, server.id):
                 run = partial(cloud.confirm_resize, server)
                 step.requests.append(request(CONFIRM, server, run))
+                context.record(retry_at=context.env.now + context.env.operation_timeout)
             over = False
         if context.hangs():
             step.requests += reset(context, {"shelving"})
@@ -136,6 +137,9 @@ def _unkept(context: Context, server: Server) -> bool:
     if server.status in KEPT:
         return context.exhausted(SAVE, server.id)
     if server.status == MOVED:
-        # Nova takes a while to carry out what it has accepted, and names no task meanwhile.
-        return context.overdue()
+        # Nova takes a while to carry out what it has accepted, and names no task meanwhile. The
+        # migration before may itself have taken longer than that.
+        until = context.progress.retry_at
+        asked = context.tried(CONFIRM, server.id) > 0
+        return asked and until is not None and context.env.now >= until
     return server.status != LEAVING

@@ -155,12 +155,30 @@ class TestKeep(OperationCase):
         for status, now, calls in (
             ("VERIFY_RESIZE", 59.0, []),
             ("ACTIVE", 59.0, ["shelve"]),
-            ("VERIFY_RESIZE", 60.0, ["delete"]),
+            ("VERIFY_RESIZE", 60.0, []),
+            ("VERIFY_RESIZE", 61.0, ["delete"]),
         ):
             self.cloud.reset_mock()
             found = dataclasses.replace(moved, status=status)
             self.advance(record, self.one, seen([found, *rest]), now, operation_timeout=60.0)
             self.assertEqual([(call, found) for call in calls], self.calls)
+
+    def test_a_migration_that_takes_long_is_confirmed_as_well(self):
+        """A large disk may be copied for longer than an operation may take."""
+        moved, *rest = self.gang("VERIFY_RESIZE", *["SHELVED_OFFLOADED"] * 2)
+        going = dataclasses.replace(moved, status="RESIZE", task="resize_migrating")
+        record = end(self.one)
+        for server, now, calls in (
+            (going, 500.0, []),
+            (moved, 501.0, ["confirm_resize"]),
+            (moved, 560.0, []),
+            (moved, 561.0, ["delete"]),
+        ):
+            self.cloud.reset_mock()
+            self.advance(record, self.one, seen([server, *rest]), now, operation_timeout=60.0)
+            self.assertEqual([(call, server) for call in calls], self.calls, now)
+            if calls == ["confirm_resize"]:
+                self.answer(record, f"confirm {moved.id}")
 
     def test_what_does_not_shelve_is_given_up(self):
         gang = self.gang("ACTIVE", *["SHELVED_OFFLOADED"] * 2)
