@@ -26,7 +26,7 @@ LOG = logging.getLogger(__name__)
 #: Seconds after which a submission counts as lapsed: many times what Keystone and the database may
 #: take to answer.
 LAPSED = 600.0
-#: Processes of a submission, all tasks together: but for SQLite, a 32-bit integer.
+#: Processes of a submission, all tasks together: a 32-bit integer, except on SQLite.
 MOST_PROCESSES = 2**31 - 1
 
 

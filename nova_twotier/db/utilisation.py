@@ -24,7 +24,7 @@ FINEST, COARSEST = min(KEPT), max(KEPT)
 WIDTHS = tuple(
     minutes * MINUTE for minutes in (1, 2, 5, 10, 20, 30, 60, 120, 180, 360, 720, 24 * 60)
 )
-#: The largest peak that is stored: but for SQLite, a 32-bit integer.
+#: The largest peak that is stored: a 32-bit integer, except on SQLite.
 MOST = 2**31 - 1
 #: Seconds. The present state of a pool is a sample that is no older.
 PRESENT = 5 * MINUTE

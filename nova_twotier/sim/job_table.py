@@ -29,16 +29,14 @@ COLUMNS = {
     "swaps": "int64",
     "qos": "category",
 }
-#: The words of each category.
+#: The numbers of the words of each category. A job that has ended has each of them.
+_HOW: dict[StartKind | None, int] = {how: code for code, how in enumerate(sorted(StartKind))}
+_TIER: dict[Tier | None, int] = {tier: code for code, tier in enumerate(sorted(Tier))}
+_QOS: dict[Qos, int] = {qos: code for code, qos in enumerate(sorted(Qos))}
 _WORDS = {
-    "how": sorted(map(str, StartKind)),
-    "tier": sorted(map(str, Tier)),
-    "qos": sorted(map(str, Qos)),
+    name: [str(word) for word in codes]
+    for name, codes in (("how", _HOW), ("tier", _TIER), ("qos", _QOS))
 }
-#: Their numbers there. A job that has ended has each of them.
-_HOW: dict[str | None, int] = {word: code for code, word in enumerate(_WORDS["how"])}
-_TIER: dict[str | None, int] = {word: code for code, word in enumerate(_WORDS["tier"])}
-_QOS: dict[str, int] = {word: code for code, word in enumerate(_WORDS["qos"])}
 #: How a row is kept in memory: by `struct`, and the same by numpy.
 _PACKED = {"int64": ("q", "<i8"), "float64": ("d", "<f8"), "category": ("b", "<i1")}
 _pack = Struct("<" + "".join(_PACKED[kind][0] for kind in COLUMNS.values())).pack

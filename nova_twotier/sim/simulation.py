@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pandas
 
 from nova_twotier.core.actions import FG
+from nova_twotier.core.linked import Linked
 from nova_twotier.sim import engine, network, variants
 from nova_twotier.sim.arrivals import executions
 from nova_twotier.sim.easy_plus_plus import EasyPlusPlus
@@ -79,7 +80,8 @@ def simulate(
     accepted = [job for job in workload.jobs if job.size <= size]
     arrivals = executions(accepted, scenario)
     if scenario.queueing:
-        arrivals = network.admitted(arrivals, cluster, rejected)
+        if isinstance(cluster, Linked):
+            arrivals = network.admitted(arrivals, cluster, rejected)
         sharing = sharing_of(workload, scenario, size)
         predictions = Predictions.of(
             scenario.estimates, workload.users, policy, rerank=scenario.rerank

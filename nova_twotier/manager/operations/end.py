@@ -31,6 +31,8 @@ KEPT = frozenset({"ACTIVE", "PAUSED", "SHUTOFF", "SUSPENDED"})
 LEAVING = "SHELVED"
 #: It was migrated or resized by an administrator, and cannot be shelved before that is confirmed.
 MOVED = "VERIFY_RESIZE"
+#: Operation timeouts that the images may take which an owner makes of a server.
+UPLOADS = 4
 #: There is nothing to keep of it.
 LOST = frozenset({"BUILD", "ERROR"})
 
@@ -133,7 +135,7 @@ def _unkept(context: Context, server: Server) -> bool:
         return True
     if server.busy:
         # Nova's lock lets owners make one image after another: they would keep the slot for ever.
-        return server.busy_for_owner and context.overdue()
+        return server.busy_for_owner and context.overdue(UPLOADS)
     if server.status in KEPT:
         return context.exhausted(SAVE, server.id)
     if server.status == MOVED:

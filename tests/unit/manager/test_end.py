@@ -190,9 +190,9 @@ class TestKeep(OperationCase):
         """Nova shelves no server of which an image is made, and its lock does not prevent that."""
         kept, *rest = self.gang("ACTIVE", *["SHELVED_OFFLOADED"] * 2)
         for task, now, calls in (
-            ("image_uploading", 59.0, []),
-            ("image_uploading", 60.0, ["delete"]),
-            ("shelving_image_uploading", 60.0, []),
+            ("image_uploading", 239.0, []),
+            ("image_uploading", 240.0, ["delete"]),
+            ("shelving_image_uploading", 240.0, []),
         ):
             self.cloud.reset_mock()
             busy = dataclasses.replace(kept, task=task)
