@@ -72,7 +72,7 @@ def trace(path: pathlib.Path, rounds: int) -> None:
     """Jobs a second: events and decisions alone, and with preparation and result table."""
     workload = catalogue.load(str(path), nodes=NODES)
     print(f"{workload.name}: {len(workload.jobs)} jobs, {NODES} nodes, best of {rounds}")
-    print(f"{'policy':8} {'jobs/s':>10} {'whole run':>10}")
+    print(f"{'policy':8} {'jobs/s':>10} {'whole run':>10} {'ratio':>6}")
     scenarios = [Scenario(name, progress="jss") for name in (*ONE_TIER, *TWO_TIERS)]
     # In turn, so that what else the machine does for a while meets all alike.
     counts = [
@@ -81,7 +81,7 @@ def trace(path: pathlib.Path, rounds: int) -> None:
     ]
     for scenario, times in zip(scenarios, zip(*counts, strict=True), strict=True):
         alone, whole = (len(workload.jobs) / min(kind) for kind in zip(*times, strict=True))
-        print(f"{scenario.policy:8} {alone:10,.0f} {whole:10,.0f}")
+        print(f"{scenario.policy:8} {alone:10,.0f} {whole:10,.0f} {whole / alone:6.2f}")
         if scenario.policy == "easy":
             ours = min(each[0] for each in times)
     plain = min(_timed(lambda: plain_easy(workload.jobs, NODES)) for _round in range(rounds))

@@ -152,13 +152,13 @@ class Queue:
     def _delete(self, job: Job) -> None:
         order = job.order
         del self._jobs[job.number]
-        del self._orders[bisect_left(self._orders, order)]
+        _take_out(self._orders, order)
         alike = self._of_size[job.size]
         if len(alike) == 1:
             del self._of_size[job.size]
             del self._sizes[bisect_left(self._sizes, job.size)]
         else:
-            del alike[bisect_left(alike, order)]
+            _take_out(alike, order)
         self._by_estimate.remove(job)
         self._by_deadline.remove(job)
         if not job.foreground:
@@ -177,8 +177,10 @@ class Queue:
 
     def next_of_size(self, size: int, order: Order) -> Job | None:
         """The earliest job of `size` that arrived after `order`."""
-        alike = self._of_size.get(size, ())
-        index = bisect_right(alike, order)
+        alike = self._of_size.get(size)
+        if alike is None:
+            return None
+        index = 1 if alike[0] == order else bisect_right(alike, order)
         return self._jobs[alike[index][1]] if index < len(alike) else None
 
     def next_beside(
@@ -290,6 +292,11 @@ class Queue:
     def _of_deadline(self, size: int) -> list[Entry]:
         """The jobs of a size by relative deadline."""
         return self._by_deadline.of_size(size, self._of_size.get(size, ()), self._jobs)
+
+
+def _take_out(orders: list[Order], order: Order) -> None:
+    # Most often it is the first, and each comparison of a search costs as much.
+    del orders[0 if orders[0] == order else bisect_left(orders, order)]
 
 
 def _estimate(job: Job) -> float:
