@@ -1,5 +1,5 @@
 """Refuses a job that asks for a flavor, image, network, key pair or quota that its owner lacks, or
-for a flavor whose VMs share no slot.
+for a flavor that pins VMs to CPUs of their own.
 
 Nova is asked in the name of the owner, by the job's trust, as it will be when the job starts. A job
 is refused only if Nova itself says that something is missing or unfit, or that the project may not
@@ -33,7 +33,7 @@ _MISSING = {
     "network": "networks: there is no network {name} for you; `openstack network list` shows yours",
     "key": "key_name: you have no key pair {name!r}; `openstack keypair list` shows yours",
 }
-#: What to do about a flavor whose VMs share no slot.
+#: What to do about a flavor that pins VMs to CPUs of their own.
 _PINNED = (
     "flavor: VMs of {name!r} have CPUs of their own ({specs}), but in pool {pool} they share those "
     "of their slot; give another flavor, or ask an operator to take the extra spec away"
@@ -44,7 +44,7 @@ def check(site: Site, caller: Caller, wanted: Mapping[str, Any], trust: str | No
     """
     :param wanted: the arguments of `Store.submit`.
     :param trust: that of the job; None: its servers will be the manager's own.
-    :raises Refused: if Nova says that something is missing, or does not do.
+    :raises Refused: if Nova says that something is missing, or unfit for the pool.
     """
     pool = wanted.get("pool", DEFAULT_POOL)
     things = [
@@ -91,7 +91,7 @@ def _resources(site: Site, trust: str | None) -> JobResources:
 
 
 def _mistakes(site: Site, things: list[Thing], resources: JobResources) -> Iterator[str]:
-    """What is missing, or does not do in the pool."""
+    """What is missing, or unfit for the pool."""
     for thing in things:
         *_owner, pool, kind, name = thing
         if not resources.there(kind, name):
@@ -103,8 +103,8 @@ def _mistakes(site: Site, things: list[Thing], resources: JobResources) -> Itera
 
 
 def _unfit(site: Site, resources: JobResources, flavor: str, pool: str) -> list[str]:
-    """The extra specs of a flavor by which its VMs share no slot, if any host of the pool has
-    several tiers."""
+    """The extra specs of a flavor that pin its VMs to CPUs, if any host of the pool has several
+    tiers; else none, as there they do no harm."""
     # First, as most flavors have none: then no other question is asked.
     specs = resources.own_cpus(flavor)
     shapes = site.aggregates.shapes().values() if specs else ()

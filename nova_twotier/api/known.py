@@ -2,8 +2,8 @@
 
 import time
 
-#: What somebody was found to have: project, user, pool, kind and name. What does in one pool
-#: may not do in another.
+#: What somebody was found to have: project, user, pool, kind and name. A flavor that fits one pool
+#: may not fit another.
 Thing = tuple[str, str, str, str, str]
 
 

@@ -209,7 +209,7 @@ def events(
 
 
 def _are_few(session: Session, since: float) -> bool:
-    """Whether few events have happened since a time: they are found by it, and sorted.
+    """Whether so few events have happened since a time that the index on it finds them fastest.
 
     Otherwise it is faster to walk through all events until there are enough.
     """

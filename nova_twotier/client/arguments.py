@@ -87,11 +87,10 @@ def duration(text: str) -> float:
 
 def moment(text: str) -> str:
     """A time with its zone, as the API has it; also a duration, counted back from now."""
-    if found := _moment(text):
-        return found
-    raise argparse.ArgumentTypeError(
-        f"{text!r}: give a time with its zone, such as 2026-01-31T12:00:00Z, or how long ago "
-        "it is, such as 90m, 12h or 2d"
+    return _moment(
+        text,
+        "a time with its zone, such as 2026-01-31T12:00:00Z, or how long ago it is, such as "
+        "90m, 12h or 2d",
     )
 
 
@@ -101,16 +100,18 @@ def day_or_moment(text: str) -> str:
         return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).isoformat()
     except ValueError:
         pass
-    if found := _moment(text):
-        return found
-    raise argparse.ArgumentTypeError(
-        f"{text!r}: give a day of UTC such as 2026-01-31, a time with its zone such as "
-        "2026-01-31T12:00:00Z, or how long ago it is, such as 12h or 7d"
+    return _moment(
+        text,
+        "a day of UTC such as 2026-01-31, a time with its zone such as 2026-01-31T12:00:00Z, "
+        "or how long ago it is, such as 12h or 7d",
     )
 
 
-def _moment(text: str) -> str:
-    """The time for the API; empty if it is none."""
+def _moment(text: str, forms: str) -> str:
+    """Parse a time with its zone, or a duration before now, into a time for the API.
+
+    :param forms: what the message gives as allowed if the text is neither.
+    """
     # Digits alone may be meant as a date.
     if text[-1:].isalpha():
         try:
@@ -122,8 +123,10 @@ def _moment(text: str) -> str:
     try:
         time = datetime.fromisoformat(text.upper())
     except ValueError:
-        return ""
-    return time.isoformat() if time.tzinfo else ""
+        time = None
+    if time is None or time.tzinfo is None:
+        raise argparse.ArgumentTypeError(f"{text!r}: give {forms}")
+    return time.isoformat()
 
 
 def words(text: str, known: Sequence[str]) -> list[str]:

@@ -93,7 +93,7 @@ class Server:
 
     @property
     def away(self) -> bool:
-        """Whether it is shelved or suspended, so that its guest does not run."""
+        """Whether the server is shelved or suspended, so that its guest does not run."""
         return self.shelved or self.status == "SUSPENDED"
 
     @property

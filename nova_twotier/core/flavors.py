@@ -54,8 +54,10 @@ def is_for_jobs_only(extra_specs: Mapping[str, str]) -> bool:
 
 
 def own_cpus(extra_specs: Mapping[str, str]) -> list[str]:
-    """The extra specs, with their values, by which VMs have CPUs of their own: these share no slot
-    with another tier."""
+    """The extra specs, as `key=value`, that pin VMs to CPUs of their own.
+
+    Such VMs cannot share a slot with another tier.
+    """
     return [
         f"{key}={value}"
         for key, value in extra_specs.items()
@@ -105,5 +107,5 @@ def wrong_value(extra_specs: Mapping[str, str]) -> tuple[str, str] | None:
 
 
 def is_points(text: str) -> bool:
-    """Whether a text is an amount of CPU points."""
+    """Whether a text is a valid number of CPU points, 1 to 100."""
     return text.isdecimal() and 1 <= int(text) <= MOST_POINTS

@@ -232,9 +232,9 @@ class Job(Queueing, ArrayTask, Predicted, Reasoned, Base):
 
     @property
     def interrupted(self) -> bool:
-        """Whether its last run, if any, was to go on by itself when its back-off ends.
+        """Whether its run was paused by `interrupt`, until its back-off ends or ended.
 
-        That is what `interrupt` leaves behind; other runs begin at other times.
+        Such a run begins again exactly then; other runs begin at other times.
         """
         return self.run_since == self.not_before
 

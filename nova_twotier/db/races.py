@@ -1,4 +1,4 @@
-"""Changes that make a row where there is none, while another transaction makes the same row."""
+"""Retries a change that inserts a row, if another transaction has inserted the same row first."""
 
 import functools
 from collections.abc import Callable

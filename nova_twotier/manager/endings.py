@@ -137,7 +137,7 @@ def _end(
 
 
 def end_by(plan: EndPlan, job: int, now: float) -> Action:
-    """Make the action that ends a job's present run by a plan.
+    """Create the action that ends a job's present run, from a plan.
 
     :param job: its number.
     """

@@ -153,7 +153,7 @@ class Observation:
         return [each for each in rest if _age(each) > min(map(_age, gang))]
 
     def late(self, job: Job) -> list[Server]:
-        """The servers of a job that were requested after it had ended.
+        """The servers of a job that Nova created after the job had ended.
 
         By Nova's clock and the manager's, which may differ. Only the job itself shelves servers, so
         what is shelved was kept when it ended, whatever these say.

@@ -44,7 +44,7 @@ _ROW = numpy.dtype([(name, _PACKED[kind][1]) for name, kind in COLUMNS.items()])
 
 
 class JobTable:
-    """Collects the jobs that have ended.
+    """The table of the jobs that have ended, filled row by row as they end.
 
     A row is kept as bytes, of which numpy makes columns at once: a tuple would take four times the
     memory, and its values one by one several times as long.

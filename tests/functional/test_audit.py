@@ -171,7 +171,7 @@ class TestDisorders(AuditTestCase):
         self.assertEqual([], self.verify())
 
     def overcommit(self, provider):
-        """As `openstack resource provider inventory set --amend --aggregate` does."""
+        """Set an allocation ratio of 2 for slots, as an operator may by mistake."""
         url = f"/resource_providers/{provider}/inventories"
         held = self.ledger.get(url)
         held["inventories"][names.SLOT]["allocation_ratio"] = 2.0

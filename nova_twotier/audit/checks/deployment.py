@@ -58,7 +58,7 @@ class Facts:
 
 
 def aggregate(_conf, facts: Facts) -> Result:
-    """At least one aggregate must give its hosts slots, and Placement must know them."""
+    """An aggregate must give slots to its hosts, and each of these must have a provider."""
     if not facts.shapes:
         return failure(
             "no host is in an aggregate with twotier:slots: make one, e.g. openstack aggregate "
@@ -134,7 +134,7 @@ def vcpus(_conf, facts: Facts) -> Result:
 
 
 def _vcpus_matter(facts: Facts) -> bool:
-    """Whether a two-tier flavor claims VCPUs, or there are none yet."""
+    """Whether any two-tier flavor claims VCPUs; also True while there is no such flavor."""
     ours = facts.two_tier_flavors
     return not ours or any(map(_claims_vcpus, ours.values()))
 

@@ -1,4 +1,4 @@
-"""Checks of the names of our keys: nobody reads one that is misspelt, and nobody refuses it."""
+"""Warn of misspelt keys in aggregates and flavors, which nothing reads and nothing refuses."""
 
 import difflib
 from collections.abc import Collection, Mapping, Sequence
@@ -47,7 +47,7 @@ def _result(where: str, found: Mapping[str, Collection[str]], known: Sequence[st
 
 
 def _meant(key: str, known: Sequence[str]) -> str | None:
-    """A question for the key that is meant, empty if none is like it; None: there is no mistake."""
+    """The suggestion after a misspelt key, empty if no known key is close; None if it is right."""
     if key in known:
         return None
     text = key.strip().lower()

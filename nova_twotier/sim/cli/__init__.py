@@ -28,7 +28,7 @@ def main(args: list[str] | None = None) -> int:
 
 
 def _open_what_is_closed() -> None:
-    """Print into the void what nobody wants to see (`>&-`): the files that a run writes count."""
+    """Replace closed output (`>&-`) by /dev/null, so that a run can still write its files."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115

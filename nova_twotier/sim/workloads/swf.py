@@ -109,7 +109,7 @@ class Trace:
 
     @property
     def machine(self) -> int | None:
-        """Processors of the machine as the header says; None if it does not, or no number."""
+        """The number of processors that the header gives; None if it gives no valid one."""
         for key in ("MaxProcs", "MaxNodes"):
             words = (self.header(key) or "").split()
             if words and words[0].isdecimal() and int(words[0]) > 0:

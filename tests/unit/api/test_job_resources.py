@@ -63,7 +63,7 @@ class TestWithoutKeystone(NovaMixin, ApiCase):
         self.assertEqual(3, len(self.refused(400, "request.invalid", answer)))
 
     def test_cpus_of_their_own(self):
-        """Where slots have several tiers only, as the check of the deployment says."""
+        """Only in pools whose slots have several tiers, by the rule of the status check."""
         plain = {"name": "plain", "id": "f1", "extra_specs": {"hw:cpu_policy": "shared"}}
         aggregates = [
             {"id": number, "name": pool, "hosts": [pool], "availability_zone": None}

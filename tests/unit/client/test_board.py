@@ -193,7 +193,7 @@ class TestTrouble(BoardCase):
         self.assertIn("is the twotier API up", self.refused_as(502, self.raw("GET", "/v1/jobs")))
 
     def test_the_api_does_not_answer_in_time(self):
-        """The page says so: it is no lost connection."""
+        """The page then tells a late API from a lost connection."""
         late = requests.ReadTimeout("late")
         self.useFixture(fixtures.MockPatchObject(self.wire, "send", side_effect=late))
         self.assertIn("timed out", self.refused_as(504, self.raw("GET", "/v1/jobs")))

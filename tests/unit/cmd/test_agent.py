@@ -52,7 +52,7 @@ class TestMetrics(AgentOptionsTestCase):
         self.log = self.useFixture(fixtures.FakeLogger("nova_twotier"))
 
     def test_nothing_is_measured(self):
-        """Who set the port learns why nobody listens there; who did not, nothing."""
+        """A warning says why nobody listens on the port, only if a port is set."""
         show(None, "host1", self.options(sample_interval=0))
         self.assertEqual("", self.log.output)
         show(None, "host1", self.options(sample_interval=0, metrics_port=9711))
