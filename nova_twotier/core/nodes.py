@@ -32,8 +32,6 @@ class Nodes(Cluster):
         self.free = {tier: set(range(len(self.hosts))) for tier in Tier}
         #: Whether nothing is on each node: 1 or 0, so that a search in bytes finds the next one.
         self._vacant = bytearray(b"\x01" * len(self.hosts))
-        #: Nodes with a process in the background.
-        self.below: set[int] = set()
         #: Nodes whose foreground process leaves no room for another; those who share one of them.
         self._closed: set[int] = set()
         self._overdue: set[int] = set()
@@ -49,7 +47,7 @@ class Nodes(Cluster):
         twin.jobs = {tier: list(numbers) for tier, numbers in self.jobs.items()}
         twin.cpu = {tier: list(loads) for tier, loads in self.cpu.items()}
         twin.free = {tier: set(nodes) for tier, nodes in self.free.items()}
-        twin._vacant, twin.below = bytearray(self._vacant), set(self.below)
+        twin._vacant = bytearray(self._vacant)
         twin._closed, twin._overdue = set(self._closed), set(self._overdue)
 
     def room(self, tier: Tier, host: int) -> int:
@@ -94,7 +92,7 @@ class Nodes(Cluster):
             raise OutOfSlots(f"{count} {tier} places wanted, {len(best) + len(shared)} idle")
         if self.rng:
             return best + self.rng.sample(sorted(shared), missing)
-        return best + _coolest(shared, self.cpu[tier.other], missing)
+        return best + _coolest(shared, self.cpu[FG if tier is BG else BG], missing)
 
     def _first_vacant(self, count: int, kept: Collection[int]) -> list[int]:
         """The first `count` nodes with nothing on them, but those kept; all if there are fewer."""
@@ -121,35 +119,34 @@ class Nodes(Cluster):
             vacant[host] = 0
         free.difference_update(hosts)
         self.idle[tier] = len(free)
-        if tier is BG:
-            self.below.update(hosts)
-        elif job.hottest >= threshold:
+        if tier is FG and job.hottest >= threshold:
             hot = [host for host in hosts if cpu[host] >= threshold]
             self._closed.update(hot)
             open_below = self.free[BG]
             open_below.difference_update(hot)
             self.idle[BG] = len(open_below)
-            if not self.below.isdisjoint(hot):
-                self._overdue.update(self.below.intersection(hot))
+            below = self.jobs[BG]
+            self._overdue.update([host for host in hot if below[host] is not None])
 
     def _vacate(self, run: Run) -> None:
         job, tier, hosts, _pinned, _until = run
         jobs, free, vacant = self.jobs[tier], self.free[tier], self._vacant
-        others = self.jobs[tier.other]
+        others = self.jobs[FG if tier is BG else BG]
         for host in hosts:
             jobs[host] = None
-            vacant[host] = others[host] is None
+            if others[host] is None:
+                vacant[host] = 1
         free.update(hosts)
         if tier is BG:
-            self.below.difference_update(hosts)
-            if closed := self._closed.intersection(hosts):
+            if not self._closed.isdisjoint(hosts):
+                closed = self._closed.intersection(hosts)
                 free -= closed
                 self._overdue -= closed
         elif job.hottest >= self.threshold:
             opened = self._closed.intersection(hosts)
             self._closed -= opened
             self._overdue -= opened
-            self.free[BG] |= opened - self.below
+            self.free[BG].update([host for host in opened if others[host] is None])
             self.idle[BG] = len(self.free[BG])
         self.idle[tier] = len(free)
 

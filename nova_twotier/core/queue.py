@@ -2,7 +2,7 @@
 
 import heapq
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.jobs import Job, Order
@@ -21,8 +21,8 @@ class Queue:
         #: The orders of the jobs of each size, and the existing sizes.
         self._of_size: dict[int, list[Order]] = {}
         self._sizes: list[int] = []
-        self._by_estimate = Shortest(_estimate)
-        self._by_deadline = Shortest(_deadline)
+        #: By the time that they are sorted by, once that was asked for.
+        self._shortest: dict[Callable[[Job], float], Shortest] = {}
         #: The orders of the jobs that may not run in the foreground.
         self._alone: list[Order] = []
         #: The jobs that may run in each tier, once there was a job that may not run in both.
@@ -36,8 +36,7 @@ class Queue:
         twin._orders = list(self._orders)
         twin._of_size = {size: list(orders) for size, orders in self._of_size.items()}
         twin._sizes = list(self._sizes)
-        twin._by_estimate = self._by_estimate.copy()
-        twin._by_deadline = self._by_deadline.copy()
+        twin._shortest = {time: index.copy() for time, index in self._shortest.items()}
         twin._alone = list(self._alone)
         twin._of_tier = {tier: queue.copy() for tier, queue in self._of_tier.items()}
         return twin
@@ -135,8 +134,8 @@ class Queue:
             insort(self._sizes, job.size)
         else:
             insort(alike, order)
-        self._by_estimate.add(job)
-        self._by_deadline.add(job)
+        for index in self._shortest.values():
+            index.add(job)
         if not job.foreground:
             insort(self._alone, order)
 
@@ -152,15 +151,17 @@ class Queue:
     def _delete(self, job: Job) -> None:
         order = job.order
         del self._jobs[job.number]
-        _take_out(self._orders, order)
+        # Most often it is the first, and each comparison of a search costs as much.
+        orders = self._orders
+        del orders[0 if orders[0] == order else bisect_left(orders, order)]
         alike = self._of_size[job.size]
         if len(alike) == 1:
             del self._of_size[job.size]
             del self._sizes[bisect_left(self._sizes, job.size)]
         else:
-            _take_out(alike, order)
-        self._by_estimate.remove(job)
-        self._by_deadline.remove(job)
+            del alike[0 if alike[0] == order else bisect_left(alike, order)]
+        for index in self._shortest.values():
+            index.remove(job)
         if not job.foreground:
             del self._alone[bisect_left(self._alone, order)]
 
@@ -209,8 +210,7 @@ class Queue:
 
     def _ending(self, size: int, order: Order, now: float, end: float) -> Iterator[Order]:
         """The jobs of a size that arrived after `order` and end by `end` if they start `now`."""
-        alike = self._by_estimate.of_size(size, self._of_size[size], self._jobs)
-        for expected, place, number in alike:
+        for expected, place, number in self._sorted(size, _estimate):
             if now + expected > end:
                 break
             position = place, number
@@ -262,7 +262,7 @@ class Queue:
         given: set[int] = set()
         turns = []
         for size in self._sizes[: bisect_right(self._sizes, idle[tier])]:
-            time, place, number = self._of_deadline(size)[0]
+            time, place, number = self._sorted(size, _deadline)[0]
             turns.append((time, place, number, size))
         heapq.heapify(turns)
         while turns:
@@ -278,7 +278,7 @@ class Queue:
                 turns = [turn for turn in turns if turn[3] <= idle[tier]]
                 heapq.heapify(turns)
                 continue
-            alike = self._of_deadline(size)
+            alike = self._sorted(size, _deadline)
             following = bisect_right(alike, (time, place, number))
             if following == len(alike):
                 heapq.heappop(turns)
@@ -289,14 +289,12 @@ class Queue:
                 given.add(number)
                 yield jobs[number]
 
-    def _of_deadline(self, size: int) -> list[Entry]:
-        """The jobs of a size by relative deadline."""
-        return self._by_deadline.of_size(size, self._of_size.get(size, ()), self._jobs)
-
-
-def _take_out(orders: list[Order], order: Order) -> None:
-    # Most often it is the first, and each comparison of a search costs as much.
-    del orders[0 if orders[0] == order else bisect_left(orders, order)]
+    def _sorted(self, size: int, time: Callable[[Job], float]) -> list[Entry]:
+        """The jobs of a size by a time, the least first; the caller must not change the list."""
+        index = self._shortest.get(time)
+        if index is None:
+            index = self._shortest[time] = Shortest(time)
+        return index.of_size(size, self._of_size.get(size, ()), self._jobs)
 
 
 def _estimate(job: Job) -> float:

@@ -121,7 +121,7 @@ class SharedNodes(Modelled):
         most = 1 - floor
         for host, cpu in zip(hosts, job.cpu):  # noqa: B905  (a check costs as much as ten hosts)
             idle[host] = 1 - cpu if cpu < most else floor
-        shared = not nodes.below.isdisjoint(hosts)
+        shared = self._shares(hosts)
         if shared:
             self._note(self._below, BG, hosts)
         self._adjust_front(job, shared, now)
@@ -138,7 +138,7 @@ class SharedNodes(Modelled):
         idle = self._idle
         for host in hosts:
             idle[host] = 1.0
-        if not nodes.below.isdisjoint(hosts):
+        if self._shares(hosts):
             self._note(self._below, BG, hosts)
 
     def _adjust_front(self, job: Execution, shared: bool, now: float) -> None:
@@ -154,15 +154,19 @@ class SharedNodes(Modelled):
         there = self._nodes.jobs[tier]
         numbers.update([there[host] for host in hosts])
 
+    def _shares(self, hosts: tuple[int, ...]) -> bool:
+        """Whether a process in the background is on one of these hosts."""
+        there = self._nodes.jobs[BG]
+        return any(there[host] is not None for host in hosts)
+
     def settle(self, now: float) -> None:
         running = self.jobs
         if self._above:
-            below = self._nodes.below
             for number in self._above:
                 job = None if number is None else running.get(number)
                 if job is None or job.tier is BG:  # it has left or fallen as well
                     continue
-                self._adjust_front(job, not below.isdisjoint(job.hosts), now)
+                self._adjust_front(job, self._shares(job.hosts), now)
             self._above.clear()
         if self._below:
             free, idle = self._nodes.free[FG], self._idle

@@ -84,4 +84,6 @@ def within_request(seconds: float | None, job: Job, done: float) -> float:
     asked = job.expected
     if seconds is None:
         seconds = UNKNOWN if asked == math.inf else asked
-    return max(done, min(seconds, asked))
+    if seconds > asked:
+        seconds = asked
+    return seconds if seconds > done else done

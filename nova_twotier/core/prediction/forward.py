@@ -13,7 +13,7 @@ from nova_twotier.core.actions import Action, Evict, Move, Start
 from nova_twotier.core.cluster import Run
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.prediction.pace import Pace
-from nova_twotier.core.prediction.present import Forecast, Present
+from nova_twotier.core.prediction.present import Forecast, Present, make_forecast
 from nova_twotier.core.snapshot import ENDED, EVENTS
 
 #: Seconds of work on dedicated slots that a job still has to do.
@@ -107,7 +107,7 @@ class _Forward:
             while True:
                 number = heappop(ends)[1]
                 course = self._running.pop(number)
-                ended[number] = Forecast(course.start, now)
+                ended[number] = make_forecast((course.start, now))
                 run = snapshot.cluster.remove(course.job)
                 self._rates.gone(number)
                 bits |= ENDED[run.tier]

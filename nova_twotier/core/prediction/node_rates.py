@@ -40,8 +40,7 @@ class NodeRates:
         #: of what it needs that this is, where there is one.
         self._idle = [math.inf] * len(cluster.hosts)
         self._found = [math.inf] * len(cluster.hosts)
-        #: The hosts with a process in the background, and the foreground jobs that this disturbs.
-        self._shared: set[int] = set()
+        #: The foreground jobs that share a host with a process in the background.
         self._sharing: set[int | None] = set()
         #: By job number, which is never None.
         self._runs: dict[int | None, Run] = {}
@@ -76,21 +75,19 @@ class NodeRates:
             for host in hosts:
                 below[host] = None
             del self._least[number]
-            self._shared.difference_update(hosts)
             self._relieved.update(map(above.__getitem__, hosts))
 
     def placed(self, runs: Iterable[Run]) -> list[tuple[int, float]]:
-        known, sharing = self._runs, self._sharing
+        known, sharing, below = self._runs, self._sharing, self._below
         front = [run for run in runs if self._place(run)]
+        self._joined.discard(None)
         for number in self._joined - sharing:
-            # It may have left, or lost the foreground, as well.
-            run = known.get(number)
-            if run is not None and run.tier is FG:
-                sharing.add(number)
-                front.append(run)
-        for number in self._relieved & sharing:
+            sharing.add(number)
+            front.append(known[number])
+        # Most often another job has come to where one left.
+        for number in (self._relieved & sharing) - self._joined:
             run = known[number]
-            if self._shared.isdisjoint(run.hosts):
+            if all(below[host] is None for host in run.hosts):
                 sharing.remove(number)
                 front.append(run)
         rates = []
@@ -98,9 +95,9 @@ class NodeRates:
             slowdown = self._disturbed if job.number in sharing else 1.0
             rates.append((job.number, rate(job, slowdown) if job.mbps else 1 / slowdown))
         for number in self._changed:
-            run = known.get(number)
-            if run is not None and run[1] is not FG:
-                rates.append((run[0].number, self._behind(run)))
+            behind = known.get(number)
+            if behind is not None and behind.tier is not FG:
+                rates.append((behind.job.number, self._behind(behind)))
         self._joined.clear()
         self._relieved.clear()
         self._changed.clear()
@@ -113,28 +110,28 @@ class NodeRates:
         number: Any = job.number
         floor = self._floor
         above, below, idle = self._above, self._below, self._idle
-        needs, found = self._needs, self._found
+        needs, found, least = self._needs, self._found, self._least
         self._runs[number] = run
         if tier is FG:
+            disturbed = False
             for host, cpu in zip(hosts, job.cpu):  # noqa: B905  (a check costs as much as ten hosts)
                 above[host] = number
                 left = 1.0 - cpu
                 idle[host] = left if left > floor else floor
-            if not self._shared.isdisjoint(hosts):
-                self._sharing.add(number)
-                least = self._least
-                for host in hosts:
+                if below[host] is not None:
+                    disturbed = True
                     found[host] = part = idle[host] / needs[host]
                     if part < least[below[host]]:
                         self._changed.add(below[host])
+            if disturbed:
+                self._sharing.add(number)
             return True
         wanted: tuple[Any, ...] = positive(job.cpu)
         for host, cpu in zip(hosts, wanted):  # noqa: B905
             below[host] = number
             needs[host] = cpu
             found[host] = idle[host] / cpu
-        self._least[number] = math.inf
-        self._shared.update(hosts)
+        least[number] = math.inf
         self._changed.add(number)
         self._joined.update(map(above.__getitem__, hosts))
         return False

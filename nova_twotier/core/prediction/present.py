@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 from nova_twotier.core.actions import Start
@@ -19,6 +20,10 @@ class Forecast(NamedTuple):
 
     start: float
     finish: float
+
+
+#: Makes a forecast from a tuple of its fields, in two thirds of the time.
+make_forecast = partial(tuple.__new__, Forecast)
 
 
 class Past(NamedTuple):

@@ -76,7 +76,6 @@ def state(of):
             {tier: tuple(of.jobs[tier]) for tier in Tier},
             {tier: loads(of, tier) for tier in Tier},
             {tier: sorted(of.free[tier]) for tier in Tier},
-            sorted(of.below),
             sorted(of._closed),
             sorted(of._overdue),
         )
