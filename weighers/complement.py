@@ -42,15 +42,21 @@ class ComplementWeigher(TwoTierWeigher):
             for host in hosts
         ]
         asked = request.of(hosts[0]).asked
-        if asked.dispatch and asked.multipliers.get(self.multiplier, (1, False))[0] > 0:
-            if asked.places is None:
-                asked.places = dict(zip(asked.dispatch, _best_places(hosts), strict=False))
-            chosen = asked.places.get(asked.index)
-            return [
-                self.maxval if host.nodename == chosen else weight / 2
-                for host, weight in zip(hosts, weights, strict=True)
-            ]
-        return weights
+        if asked.dispatch and asked.places is None:
+            # Only among hosts that all prefer less load is there a best place.
+            best = _best_places(hosts) if self._prefers_idle(hosts) else ()
+            asked.places = dict(zip(asked.dispatch, best, strict=False))
+        if not asked.places:
+            return weights
+        chosen = asked.places.get(asked.index)
+        return [
+            self.maxval if host.nodename == chosen else weight / 2
+            for host, weight in zip(hosts, weights, strict=True)
+        ]
+
+    def _prefers_idle(self, hosts):
+        """Whether the multiplier is positive on every host, with those of the aggregates."""
+        return all(self.weight_multiplier(host) > 0 for host in hosts)
 
 
 def _best_places(hosts: list) -> Iterator[str]:

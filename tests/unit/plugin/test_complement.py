@@ -10,7 +10,7 @@ from nova_twotier.filters.tier_filter import TierFilter
 from nova_twotier.weighers import all_weighers
 from nova_twotier.weighers.adaba import AdaBaWeigher
 from nova_twotier.weighers.complement import ComplementWeigher
-from tests.unit.plugin.fakes import BG, FG, FakePlacement, host, request, summaries
+from tests.unit.plugin.fakes import BG, BOOT, FG, JOB, FakePlacement, host, request, summaries
 
 #: CPU points of the VMs in the foreground and in the background of hosts with three slots.
 TABLE = {
@@ -96,6 +96,41 @@ class TestComplement(testtools.TestCase):
                 state.aggregates[0].metadata["twotier_complement_weight_multiplier"] = wrong
             self.assertEqual(["a", "d", "b", "c"], list(self.weigh(hosts)), wrong)
             self.assertEqual(10000.0, self.weigh(hosts)["a"], wrong)
+
+    def dispatched(self, multiplier, *others):
+        """Weights for VM 0 of a job whose VM 1 is the hottest; `others` are of aggregates.
+
+        :param multiplier: the option's.
+        :param others: of the hosts, in their order, as long as there are some.
+        """
+        self.conf.config(group="twotier", complement_weight_multiplier=multiplier)
+        FakePlacement(
+            *(summaries(name, fg, bg, slots=3) for name, (fg, bg) in TABLE.items()), jobs={JOB: FG}
+        ).patch(self)
+        hosts = [host(name) for name in TABLE]
+        for state, other in zip(hosts, others, strict=False):
+            state.aggregates[0].metadata["twotier_complement_weight_multiplier"] = other
+        spec = request(job=JOB, hints={"dispatch": "1,0"}, request_id=BOOT)
+        return self.weigh(TierFilter().filter_all(hosts, spec))
+
+    def test_the_hottest_processes_first(self):
+        """The one place without load is kept for VM 1, though VM 0 comes first."""
+        for multiplier in (0.5, 10000.0):
+            self.assertEqual("d", next(iter(self.dispatched(multiplier))))
+
+    def test_the_hottest_processes_first_by_the_multipliers_of_aggregates(self):
+        for multiplier in (0.0, -2.0):
+            weighed = self.dispatched(multiplier, *"5555")
+            self.assertEqual(("d", 5.0), next(iter(weighed.items())), multiplier)
+
+    def test_hosts_whose_aggregates_stack_load_on_load(self):
+        """The best place is none to be preferred, nor to be shunned."""
+        for others in (["-5"] * 4, ["-5", "-5", "-5", "0"]):
+            expected = {
+                name: round(float(other) / (1 + LOAD_BESIDE[FG][name]), 6)
+                for name, other in zip(TABLE, others, strict=True)
+            }
+            self.assertEqual(expected, self.dispatched(10000.0, *others))
 
     def test_counts_vms_of_this_request(self):
         """When the idle slot of `a` is taken, the next VM there has the background beside it."""
