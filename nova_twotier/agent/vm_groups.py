@@ -112,8 +112,8 @@ class VmGroups:
         None while its process is not in it yet, or if this process may not see it.
         """
         found = self._found.get(uuid)
-        # The group of an earlier process of the VM may have been left behind.
-        if found is None or not (found[0].exists() and found[1].path.exists()):
+        # An earlier process of the VM may have left its group behind, and another may have its id.
+        if found is None or self._group_of(found[0]) != found[1].path:
             self._found = dict(self._scan())
             found = self._found.get(uuid)
         return found and found[1]
@@ -123,15 +123,18 @@ class VmGroups:
             try:
                 arguments = (process / "cmdline").read_bytes().split(b"\0")
                 uuid = arguments[arguments.index(_UUID) + 1].decode()
-                groups = (process / "cgroup").read_text()
             except (OSError, ValueError, IndexError):
                 continue  # it has ended, or is no VM
-            path = self._path(groups)
+            path = self._group_of(process)
             if path is not None:
                 yield uuid, (process, VmGroup(path, self._controller))
 
-    def _path(self, groups: str) -> pathlib.Path | None:
-        """The VM's group, by the text of its QEMU's /proc/<pid>/cgroup."""
+    def _group_of(self, process: pathlib.Path) -> pathlib.Path | None:
+        """The VM's group, by its QEMU's /proc/<pid>; None if that has ended."""
+        try:
+            groups = (process / "cgroup").read_text()
+        except OSError:
+            return None
         for line in groups.splitlines():
             _number, controllers, path = line.split(":", 2)
             if self._controller.has(controllers):

@@ -97,6 +97,19 @@ class TestVmGroups(testtools.TestCase):
                 self.remove(self.proc / "1")
         self.assertEqual(group, finder.find(VM).path)
 
+    def test_a_group_left_behind_and_the_id_of_its_process_in_use_again(self):
+        """The group of the VM's present process counts, not the one that nobody is in."""
+        for number in (1, 2):
+            path = f"machine/qemu-{number}-x.libvirt-qemu"
+            group = self.group(path)
+            self.process(number, VM, f"3:cpu:/{path}/emulator\n")
+            if number == 1:
+                finder = VmGroups(self.controller, self.proc)
+                finder.find(VM)
+                (self.proc / "1" / "cmdline").write_text("/bin/true\0")
+                (self.proc / "1" / "cgroup").write_text("3:cpu:/user.slice\n")
+        self.assertEqual(group, finder.find(VM).path)
+
     def remove(self, *directories):
         for directory in directories:
             for file in directory.iterdir():
