@@ -1,5 +1,5 @@
 """Refuses a job that asks for a flavor, image, network, key pair or quota that its owner lacks, or
-for a flavor that pins VMs to CPUs of their own.
+for a flavor or an image that pins VMs to CPUs of their own.
 
 Nova is asked in the name of the owner, by the job's trust, as it will be when the job starts. A job
 is refused only if Nova itself says that something is missing or unfit, or that the project may not
@@ -33,11 +33,14 @@ _MISSING = {
     "network": "networks: there is no network {name} for you; `openstack network list` shows yours",
     "key": "key_name: you have no key pair {name!r}; `openstack keypair list` shows yours",
 }
-#: What to do about a flavor that pins VMs to CPUs of their own.
-_PINNED = (
-    "flavor: VMs of {name!r} have CPUs of their own ({specs}), but in pool {pool} they share those "
-    "of their slot; give another flavor, or ask an operator to take the extra spec away"
-)
+#: What pins VMs to CPUs of their own, and what to do about it.
+_PINNED = {
+    "flavor": "flavor: VMs of {name!r} have CPUs of their own ({specs}), but in pool {pool} they "
+    "share those of their slot; give another flavor, or ask an operator to take the extra spec "
+    "away",
+    "image": "image: VMs of {name} have CPUs of their own ({specs}), but in pool {pool} they share "
+    "those of their slot; give another image, or take the property away: `openstack image unset`",
+}
 
 
 def check(site: Site, caller: Caller, wanted: Mapping[str, Any], trust: str | None) -> None:
@@ -96,17 +99,17 @@ def _mistakes(site: Site, things: list[Thing], resources: JobResources) -> Itera
         *_owner, pool, kind, name = thing
         if not resources.there(kind, name):
             yield _MISSING[kind].format(name=name)
-        elif kind == "flavor" and (specs := _unfit(site, resources, name, pool)):
-            yield _PINNED.format(name=name, specs=", ".join(specs), pool=pool)
+        elif kind in _PINNED and (specs := _unfit(site, resources, kind, name, pool)):
+            yield _PINNED[kind].format(name=name, specs=", ".join(specs), pool=pool)
         else:
             site.known.add(thing)
 
 
-def _unfit(site: Site, resources: JobResources, flavor: str, pool: str) -> list[str]:
-    """The extra specs of a flavor that pin its VMs to CPUs, if any host of the pool has several
-    tiers; else none, as there they do no harm."""
-    # First, as most flavors have none: then no other question is asked.
-    specs = resources.own_cpus(flavor)
+def _unfit(site: Site, resources: JobResources, kind: str, name: str, pool: str) -> list[str]:
+    """What of a flavor or an image pins VMs to CPUs, if any host of the pool has several tiers;
+    else nothing, as there it does no harm."""
+    # First, as most have nothing of it: then no other question is asked.
+    specs = resources.own_cpus(kind, name)
     shapes = site.aggregates.shapes().values() if specs else ()
     return specs if any(shape.tiers > 1 for shape in shapes if shape.pool == pool) else []
 

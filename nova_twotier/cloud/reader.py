@@ -155,13 +155,12 @@ class Reader:
         answer = self._answer(url, IMAGES_MICROVERSION)
         return None if answer.status_code == 404 else _decoded(answer, url)["image"]
 
-    def exists(self, url: str, microversion: str) -> bool:
-        """Whether the resource of a URL exists; False only if Nova itself answers 404."""
+    def find(self, url: str, microversion: str) -> Document | None:
+        """What Nova answers for a URL; None only if Nova itself says that there is nothing."""
         answer = self._answer(url, microversion)
         if answer.status_code == 404 and _says_not_found(answer):
-            return False
-        _decoded(answer, url)
-        return True
+            return None
+        return _decoded(answer, url)
 
     def limits(self) -> Document:
         """The limits of the project that asks."""

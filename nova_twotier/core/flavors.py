@@ -1,5 +1,5 @@
-"""Our extra specs of flavors and which values of them are right, and Nova's that do not go with
-them."""
+"""Our extra specs of flavors and which values of them are right, and what of Nova's in flavors and
+images does not go with them."""
 
 import re
 from collections.abc import Mapping
@@ -38,6 +38,8 @@ MOST_POINTS = 100
 #: resources.
 CPU_POLICY, PINNED = "hw:cpu_policy", ("dedicated", "mixed")
 PINNED_RESOURCE = re.compile(r"resources([1-9][0-9]*)?:PCPU")
+#: The property of images by which VMs have CPUs of their own, with the same values.
+IMAGE_CPU_POLICY = "hw_cpu_policy"
 
 
 def is_for_jobs_only(extra_specs: Mapping[str, str]) -> bool:
@@ -64,6 +66,12 @@ def own_cpus(extra_specs: Mapping[str, str]) -> list[str]:
         if (key == CPU_POLICY and value in PINNED)
         or (PINNED_RESOURCE.fullmatch(key) and not is_nothing(value))
     ]
+
+
+def own_cpus_by_image(properties: Mapping[str, str]) -> list[str]:
+    """The property of an image, as `key=value`, that pins VMs to CPUs of their own."""
+    value = properties.get(IMAGE_CPU_POLICY)
+    return [f"{IMAGE_CPU_POLICY}={value}"] if value in PINNED else []
 
 
 def is_nothing(amount: str) -> bool:

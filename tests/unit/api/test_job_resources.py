@@ -30,6 +30,16 @@ class NovaMixin:
     def asked(self):
         return [request.path for request in self.nova.request_history]
 
+    def pools_with_tiers(self, **tiers):
+        """Have an aggregate of one host in each pool; the number of its tiers by pool."""
+        aggregates = [
+            {"id": number, "name": pool, "hosts": [pool], "availability_zone": None}
+            | {"metadata": {"twotier:slots": "2", "twotier:tiers": count, "twotier:pool": pool}}
+            for number, (pool, count) in enumerate(tiers.items())
+        ]
+        self.nova.get(f"{NOVA}/os-aggregates", json={"aggregates": aggregates}, headers=JSON)
+        self.nova.get(f"{NOVA}/os-hypervisors/detail", json={"hypervisors": []}, headers=JSON)
+
     def submitting(self, by="alice:demo", **body):
         return self.ask("POST", "/v1/jobs", by, json={"size": 1, **body})
 
@@ -65,13 +75,7 @@ class TestWithoutKeystone(NovaMixin, ApiCase):
     def test_cpus_of_their_own(self):
         """Only in pools whose slots have several tiers, by the rule of the status check."""
         plain = {"name": "plain", "id": "f1", "extra_specs": {"hw:cpu_policy": "shared"}}
-        aggregates = [
-            {"id": number, "name": pool, "hosts": [pool], "availability_zone": None}
-            | {"metadata": {"twotier:slots": "2", "twotier:tiers": tiers, "twotier:pool": pool}}
-            for number, (pool, tiers) in enumerate((("default", "2"), ("gpu", "1")))
-        ]
-        self.nova.get(f"{NOVA}/os-aggregates", json={"aggregates": aggregates}, headers=JSON)
-        self.nova.get(f"{NOVA}/os-hypervisors/detail", json={"hypervisors": []}, headers=JSON)
+        self.pools_with_tiers(default="2", gpu="1")
         for number, (key, value) in enumerate(
             (
                 ("hw:cpu_policy", "dedicated"),
@@ -94,6 +98,23 @@ class TestWithoutKeystone(NovaMixin, ApiCase):
         asked = len(self.asked)
         self.answered(201, self.submitting(flavor="own3", pool="gpu"))
         self.assertEqual(asked, len(self.asked))
+
+    def test_an_image_with_cpus_of_its_own(self):
+        """Nova pins the VMs of an image, too, unless the flavor says that they are not."""
+        self.pools_with_tiers(default="2", gpu="1")
+        for policy, status in (("dedicated", 400), ("mixed", 400), ("shared", 201)):
+            image = {"id": OTHER, "metadata": {"hw_cpu_policy": policy}}
+            self.nova.get(f"{NOVA}/images/{OTHER}", json={"image": image}, headers=JSON)
+            before = len(self.asked)
+            answer = self.submitting(image=OTHER)
+            if status == 201:
+                self.answered(201, answer)
+                self.assertEqual(before + 1, len(self.asked))
+                continue
+            [detail] = self.refused(400, "request.invalid", answer)
+            self.assertIn(f"CPUs of their own (hw_cpu_policy={policy})", detail)
+            self.assertIn("give another image", detail)
+            self.answered(201, self.submitting(image=OTHER, pool="gpu"))
 
     def test_a_name_is_no_path(self):
         self.nova.get(f"{NOVA}/os-keypairs/a%3Fb%20c", json={"keypair": {}})
