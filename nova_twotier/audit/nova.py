@@ -5,6 +5,7 @@ from typing import Any
 
 from keystoneauth1.session import Session
 
+from nova_twotier.audit.listed import listed
 from nova_twotier.audit.state import Migration, Vm
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.reader import Reader
@@ -52,7 +53,7 @@ class Nova:
         """
         found, problems = self._reader.shapes()
         if problems:
-            raise CloudError("; ".join(problems))
+            raise CloudError(listed(problems, "; "))
         return found
 
     def metadata(self) -> dict[str, dict[str, set[str]]]:

@@ -8,6 +8,7 @@ from oslo_upgradecheck.upgradecheck import Result
 
 from nova_twotier.audit.checks.configuration import NO_QUOTA, UNIFIED_LIMITS
 from nova_twotier.audit.checks.results import failure, success, warning
+from nova_twotier.audit.listed import listed
 from nova_twotier.cloud.peers import MOST_ITEMS
 from nova_twotier.core.flavors import (
     CPU_POLICY,
@@ -66,7 +67,7 @@ def aggregate(_conf, facts: Facts) -> Result:
         )
     if unknown := sorted(facts.shapes.keys() - facts.vcpus.keys()):
         return warning(
-            f"no provider in Placement has the name of {', '.join(unknown)}, so that nothing can "
+            f"no provider in Placement has the name of {listed(unknown)}, so that nothing can "
             "start there: is the nova-compute up, and was the host renamed? Else remove it from "
             "its aggregates"
         )
@@ -104,7 +105,7 @@ def cpu_ratio(_conf, facts: Facts) -> Result:
     )
     if low:
         return failure(
-            f"cpu_allocation_ratio is below the number of tiers on {', '.join(low)}: set it to "
+            f"cpu_allocation_ratio is below the number of tiers on {listed(low)}: set it to "
             "twotier:tiers or more in nova.conf of these hosts"
         )
     return success()
@@ -127,7 +128,7 @@ def vcpus(_conf, facts: Facts) -> Result:
     )
     if few:
         return failure(
-            f"Placement gives out too few VCPUs on {', '.join(few)}: set twotier:slots to the CPUs "
+            f"Placement gives out too few VCPUs on {listed(few)}: set twotier:slots to the CPUs "
             "that nova-compute may use ([compute]cpu_shared_set) or less"
         )
     return success()
@@ -173,14 +174,14 @@ def flavors(_conf, facts: Facts) -> Result:
         return failure(f"no flavor asks for a slot: make one with --property resources:{SLOT}=1")
     wrong = sorted(name for name, specs in ours.items() if specs[f"resources:{SLOT}"] != "1")
     if wrong:
-        return failure(f"a VM takes one slot: set resources:{SLOT}=1 in {', '.join(wrong)}")
+        return failure(f"a VM takes one slot: set resources:{SLOT}=1 in {listed(wrong)}")
     refused = [
         f"{name} ({mistake})"
         for name, specs in sorted(ours.items())
         if (mistake := _mistake(specs))
     ]
     if refused:
-        return failure(f"the scheduler refuses all servers of {', '.join(refused)}")
+        return failure(f"the scheduler refuses all servers of {listed(refused)}")
     grouped = sorted(
         f"{name} ({key})"
         for name, specs in facts.flavors.items()
@@ -190,7 +191,7 @@ def flavors(_conf, facts: Facts) -> Result:
     if grouped:
         return failure(
             "the filters do not see slots that a flavor asks for in a group of their own, so that "
-            f"VMs get them in any tier: write resources:{SLOT} in {', '.join(grouped)}"
+            f"VMs get them in any tier: write resources:{SLOT} in {listed(grouped)}"
         )
     return success()
 
@@ -216,7 +217,7 @@ def cpu_policy(_conf, facts: Facts) -> Result:
     if pinned:
         return failure(
             "VMs with CPUs of their own share no slot with another tier: take the extra spec away "
-            f"from {', '.join(pinned)}"
+            f"from {listed(pinned)}"
         )
     return success()
 
@@ -230,13 +231,13 @@ def cpu_shares(_conf, facts: Facts) -> Result:
     if illegal:
         return failure(
             f"quota:cpu_shares must be {SHARES[0]} to {SHARES[-1]}, else VMs do not start on one "
-            f"cgroup version or the other: change {', '.join(illegal)}"
+            f"cgroup version or the other: change {listed(illegal)}"
         )
     missing = sorted(name for name, value in shares.items() if not value)
     if missing:
         return warning(
             "live migration drops the CPU weight of a VM whose flavor has none: set "
-            f"quota:cpu_shares=1024 in {', '.join(missing)}"
+            f"quota:cpu_shares=1024 in {listed(missing)}"
         )
     return success()
 

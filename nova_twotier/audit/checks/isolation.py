@@ -10,12 +10,11 @@ from oslo_upgradecheck.upgradecheck import Result
 
 from nova_twotier.audit.checks.deployment import Facts
 from nova_twotier.audit.checks.results import success, warning
+from nova_twotier.audit.listed import listed
 
 BY_NAME = "AggregateTypeAffinityFilter"
 BY_SPECS = "AggregateInstanceExtraSpecsFilter"
 _SCOPE = "aggregate_instance_extra_specs"
-#: Flavors that the warning names.
-_SHOWN = 5
 
 Specs = Mapping[str, str]
 Metadata = Mapping[str, Collection[str]]
@@ -41,11 +40,10 @@ def other_servers(conf, facts: Facts) -> Result:
     )
     if not found:
         return success()
-    more = f" and {len(found) - _SHOWN} others" if len(found) > _SHOWN else ""
     return warning(
         "servers without a slot can get onto two-tier hosts and take the jobs' CPU there, with the "
-        f"flavors {', '.join(found[:_SHOWN])}{more}: add {BY_NAME} to enabled_filters, before "
-        "ours, and set instance_type to the names of the two-tier flavors "
+        f"flavors {listed(found)}: add {BY_NAME} to enabled_filters, before ours, and set "
+        "instance_type to the names of the two-tier flavors "
         f"({','.join(sorted(facts.two_tier_flavors))}) in the metadata of the hosts' aggregate"
     )
 

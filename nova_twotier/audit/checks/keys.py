@@ -7,6 +7,7 @@ from oslo_upgradecheck.upgradecheck import Result
 
 from nova_twotier.audit.checks.deployment import Facts
 from nova_twotier.audit.checks.results import success, warning
+from nova_twotier.audit.listed import listed
 from nova_twotier.cloud import aggregates
 from nova_twotier.conf import scheduler
 from nova_twotier.core.flavors import EXTRA_SPECS
@@ -42,7 +43,7 @@ def _result(where: str, found: Mapping[str, Collection[str]], known: Sequence[st
     if not wrong:
         return success()
     return warning(
-        f"{where} have keys that nobody reads: {', '.join(wrong)}; there are {', '.join(known)}"
+        f"{where} have keys that nobody reads: {listed(wrong)}; there are {', '.join(known)}"
     )
 
 

@@ -10,6 +10,7 @@ from oslo_upgradecheck.upgradecheck import Result
 
 from nova_twotier.audit.checks.deployment import Facts
 from nova_twotier.audit.checks.results import failure, success, warning
+from nova_twotier.audit.listed import listed
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.flavors import JOBS_ONLY, TIERS, is_for_jobs_only, job_tiers
 from nova_twotier.ledger.names import TRAIT
@@ -105,12 +106,12 @@ def stand_alone_servers(_conf, facts: Facts) -> Result:
     if astray:
         return failure(
             f"flavors require the trait of one tier and allow others, in which nothing starts: set "
-            f"{TIERS} to that tier in {', '.join(astray)}"
+            f"{TIERS} to that tier in {listed(astray)}"
         )
     if open_to_all:
         return warning(
             "tenants may boot servers past the queue, which cannot take their slots back, with "
-            f"{', '.join(open_to_all)}: set {JOBS_ONLY}=true, or for flavors of stand-alone "
+            f"{listed(open_to_all)}: set {JOBS_ONLY}=true, or for flavors of stand-alone "
             f"servers {TIERS}=bg and trait:{TRAIT[Tier.BG]}=required"
         )
     return success()

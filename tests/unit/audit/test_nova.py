@@ -112,3 +112,12 @@ class TestNova(testtools.TestCase):
         self.answer("os-aggregates", json={"aggregates": [aggregate]})
         error = self.assertRaises(CloudError, self.nova.shapes)
         self.assertIn("aggregate t: twotier:slots is 'four'", str(error))
+
+    def test_few_of_many_errors_are_listed(self):
+        hosts = [f"host{number}" for number in range(1000)]
+        aggregates = [
+            {"name": name, "hosts": hosts, "metadata": {"twotier:slots": name}} for name in "45"
+        ]
+        self.answer("os-aggregates", json={"aggregates": aggregates})
+        error = self.assertRaises(CloudError, self.nova.shapes)
+        self.assertIn("and 990 more", str(error))

@@ -236,6 +236,19 @@ class TestDeployment(StatusCase):
         found = deployed(vcpus={"b": 16})
         self.shows("Two-tier hosts", WARNING, "has the name of a, so that", found=found)
 
+    def test_a_message_lists_few_of_many_hosts(self):
+        many = {f"host{number:04}": Shape(8, 2) for number in range(2010)}
+        enough = "[scheduler]\nmax_placement_results = 10000\n"
+        known = deployed(many, vcpus={"host0000": 16})
+        few = deployed(many, vcpus=dict.fromkeys(many, 1))
+        low = deployed(many, ratios=dict.fromkeys(many, 1.0))
+        for name, code, last, more, found in (
+            ("Two-tier hosts", WARNING, "host0010", "1,999", known),
+            ("CPUs of hosts", FAILURE, "host0009 (1 for 8 slots of 2 tiers)", "2,000", few),
+            ("CPU allocation ratio", FAILURE, "host0009 (1)", "2,000", low),
+        ):
+            self.shows(name, code, f"{last} and {more} more", enough, found=found)
+
     def test_placement_results(self):
         change = "[scheduler]\nmax_placement_results = 3\n"
         name = "Limit of allocation candidates"
@@ -507,9 +520,9 @@ class TestIsolation(StatusCase):
     def test_nothing_keeps_them_away(self):
         self.lets_in("", "m1", "m2", m1={}, m2={"hw:cpu_policy": "dedicated"})
         self.lets_in("")
-        many = {f"m{number}": {} for number in range(7)}
+        many = {f"m{number:02}": {} for number in range(12)}
         found = deployed(flavors={"slot": FLAVOR, **many}, metadata={})
-        self.shows("Servers without a slot", WARNING, "m3, m4 and 2 others: add", found=found)
+        self.shows("Servers without a slot", WARNING, "m08, m09 and 2 more: add", found=found)
         self.shows("Servers without a slot", WARNING, "flavors (slot) in the", found=found)
 
     def test_aggregates_that_list_flavors(self):

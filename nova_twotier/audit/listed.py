@@ -1,0 +1,13 @@
+"""Lists names in a message, of which a large cloud may have thousands."""
+
+from collections.abc import Sequence
+
+#: Names that a message has.
+MOST = 10
+
+
+def listed(names: Sequence[str], separator: str = ", ") -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - MOST
+    shown = separator.join(names[:MOST])
+    return f"{shown} and {more:,} more" if more > 0 else shown
