@@ -2,6 +2,7 @@
 
 import argparse
 import functools
+import io
 from typing import NoReturn
 
 from cliff.columns import FormattableColumn
@@ -11,7 +12,17 @@ from nova_twotier.client.columns import INTERVALS
 
 
 class OneLineOfError:
-    """A command that says in one line what is wrong with its arguments, without its whole usage."""
+    """A command that says in one line what is wrong with its arguments, without its whole usage.
+
+    A character that the terminal lacks is printed by its number: a job that is submitted is no
+    error, whatever it is called.
+    """
+
+    def run(self, parsed_args):
+        stdout = self.app.stdout
+        if isinstance(stdout, io.TextIOWrapper) and stdout.errors == "strict":
+            stdout.reconfigure(errors="backslashreplace")
+        return super().run(parsed_args)
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)

@@ -60,6 +60,23 @@ class TestOpenStackClient(ApiCase):
         self.assertEqual(("first", "queued"), (job["name"], job["state"]))
         self.assertEqual(2, self.store.find(job["uuid"]).size)
 
+    def test_names_that_the_terminal_cannot_show(self):
+        """The job is submitted: an error would have a script submit it again."""
+        job = ("twotier", "job")
+        as_alice = {
+            "OS_AUTH_TYPE": "admin_token",
+            "OS_TOKEN": "alice:demo",
+            "OS_ENDPOINT": self.url,
+            "PYTHONIOENCODING": "ascii",
+        }
+        ran = self.openstack(*job, "create", "--size", "1", "--name", "größe", **as_alice)
+        self.assertEqual((0, ""), (ran.returncode, ran.stderr))
+        self.assertEqual("Job 1 (gr\\xf6\\xdfe) is queued, 1st in the queue.\n", ran.stdout)
+        for style in ("table", "csv", "value"):
+            ran = self.openstack(*job, "list", "-f", style, **as_alice)
+            self.assertEqual((0, ""), (ran.returncode, ran.stderr), style)
+            self.assertIn("gr\\xf6\\xdfe", ran.stdout, style)
+
     def test_an_endpoint_of_its_own(self):
         self.submit(by="alice:demo", name="first")
         ran = self.openstack(
