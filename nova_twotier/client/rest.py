@@ -366,6 +366,7 @@ class Api:
 
     def _request(self, path: str, method: str, options: dict):
         try:
+            options = {**self._without_version(), **options}
             return self._adapter.request(path, method, raise_exc=False, **options)
         except ksa.EndpointNotFound as error:
             raise ApiError(
@@ -378,6 +379,12 @@ class Api:
         except ksa.HttpServerError as error:
             # It gives the session a new token; what the API says is an answer.
             raise ApiError(f"Keystone gives no token: {error}", error.http_status) from error
+
+    def _without_version(self) -> dict[str, str]:
+        """The option that corrects an endpoint with the version, as other services have it."""
+        endpoint = (self._adapter.get_endpoint() or "").rstrip("/")
+        without = endpoint.removesuffix("/v1")
+        return {} if without == endpoint else {"endpoint_override": without}
 
 
 def _retry_after(answer) -> float:

@@ -271,14 +271,15 @@ class TestNotTheApi(testtools.TestCase):
 class TestCatalog(ClientCase):
     """The endpoint of Keystone's catalog; that Keystone is not real."""
 
-    def api_with(self, *services, tokens=()):
+    def api_with(self, *services, tokens=(), url=URL):
         """
         :param tokens: Keystone's answers before the one with the token.
+        :param url: of the services.
         """
         token = keystoneauth1.fixture.V3Token()
         token.set_project_scope()
         for service in services:
-            token.add_service(service).add_standard_endpoints(public=URL, region="RegionOne")
+            token.add_service(service).add_standard_endpoints(public=url, region="RegionOne")
         keystone = requests_mock.Adapter()
         keystone.register_uri(
             "POST",
@@ -301,6 +302,14 @@ class TestCatalog(ClientCase):
     def test_the_endpoint_of_the_service_type(self):
         job = self.api_with("compute", "twotier").submit({"size": 1})
         self.assertEqual("bob", job["user_id"])
+
+    def test_an_endpoint_with_the_version(self):
+        """As many other services have it: jobs were said not to be there."""
+        job = self.api.submit({"size": 1})
+        for url in (f"{URL}/v1", f"{URL}/v1/", f"{URL}/"):
+            api = self.api_with("twotier", url=url)
+            self.assertEqual(job["uuid"], api.find("1")["uuid"], url)
+            self.assertEqual("active", api.queue()["mode"])
 
     def test_no_such_service(self):
         error = self.assertRaises(ApiError, self.api_with("compute").queue)
