@@ -34,6 +34,7 @@ CONFIGURATION = (
     ("Filters and their order", configuration.enabled_filters),
     ("Weighers", configuration.weighers),
     ("Options of the plugin", configuration.plugin),
+    ("Image and network of jobs", configuration.job_defaults),
     ("Metrics of the node agent", configuration.agent_metrics),
     ("One attempt for a gang", configuration.attempts),
     ("The best host wins", configuration.best_host),

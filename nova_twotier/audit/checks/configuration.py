@@ -1,5 +1,7 @@
 """Checks of nova.conf, and of what else is in the files: pure functions of the options."""
 
+import uuid
+
 from oslo_upgradecheck.upgradecheck import Result
 
 from nova_twotier.audit.checks.results import failure, success, warning
@@ -92,6 +94,29 @@ def plugin(conf) -> Result:
             "where the queue manager starts them in the background"
         )
     return success()
+
+
+def job_defaults(conf) -> Result:
+    """Nova knows an image and a network by their uuids only, where users write their names."""
+    wrong = [
+        f"[manager]{kind} is {value!r}: give the uuid that `openstack {kind} list` shows{others}"
+        for kind, value, others in (
+            ("image", conf.manager.image, ""),
+            ("network", conf.manager.network, ", or none or auto"),
+        )
+        # An image `none` says that jobs have to name one.
+        if value not in (None, "none", "auto") and not _is_uuid(value)
+    ]
+    if wrong:
+        return failure(f"{'; '.join(wrong)}. Jobs that name none do not start")
+    return success()
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        return bool(uuid.UUID(text))
+    except ValueError:
+        return False
 
 
 def agent_metrics(conf) -> Result:

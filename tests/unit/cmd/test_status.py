@@ -175,6 +175,16 @@ class TestConfiguration(StatusCase):
         ):
             self.assertEqual(SUCCESS, self.check(low + others)[0], others)
 
+    def test_names_where_nova_takes_uuids(self):
+        name, uuid = "Image and network of jobs", "8c0d7d7e-6f5e-4c3c-9a3b-1f2e3d4c5b6a"
+        for options, words in (
+            ("image = cirros", "[manager]image is 'cirros': give the uuid that `openstack image"),
+            (f"image = {uuid}\nnetwork = private", "list` shows, or none or auto. Jobs that name"),
+        ):
+            self.shows(name, FAILURE, words, f"[manager]\n{options}\n")
+        for options in (f"image = {uuid}\nnetwork = {uuid}", "image = none\nnetwork = auto"):
+            self.assertEqual(SUCCESS, self.check(f"[manager]\n{options}\n")[0])
+
     def test_metrics_of_an_agent_that_measures_nothing(self):
         port, off = "[agent]\nmetrics_port = 9711\n", "sample_interval = 0\n"
         words = "metrics_port is 9711, but nobody listens there: with sample_interval = 0"
