@@ -42,11 +42,20 @@ def main(args: list[str] | None = None) -> int:
     try:
         print(output.many(rows, options.format, nothing=options.nothing), flush=True)
     except BrokenPipeError:
-        # The reader closed the pipe (`| head`); keep the interpreter from complaining at its exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader closed the pipe (`| head`).
+        _give_up_output()
+    except OSError as error:
+        # It found no room, for example on a full disk.
+        _give_up_output()
+        return _failed(OSError(error.errno, error.strerror, "standard output"))
     for note in options.notes:
         print(f"twotier-manage: {note}", file=sys.stderr)
     return _failed(options.trouble) if options.trouble else code
+
+
+def _give_up_output() -> None:
+    """Keep the interpreter from complaining at its exit about what could not be printed."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _failed(error: Exception) -> int:

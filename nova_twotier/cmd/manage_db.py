@@ -10,6 +10,7 @@ from nova_twotier.cloud.nova import session_for
 from nova_twotier.cloud.trusts import Trusts
 from nova_twotier.cmd import extras
 from nova_twotier.conf import ConfigError
+from nova_twotier.sim.whole_file import replacing
 
 #: Seconds.
 DAY = 86400
@@ -168,7 +169,8 @@ def _written(options, text: str, **counts: int) -> Rows:
         # What is printed when there are no rows.
         options.nothing = text
         return [], 0
-    options.out.write_text(f"{text}\n", encoding="utf-8")
+    with replacing(options.out) as path:
+        path.write_text(f"{text}\n", encoding="utf-8")
     return [{"file": str(options.out), **counts}], 0
 
 

@@ -11,6 +11,7 @@ from nova_twotier.cmd import extras
 from nova_twotier.conf import ConfigError
 from nova_twotier.core import queue_state
 from nova_twotier.ledger.names import DEFAULT_POOL
+from nova_twotier.sim.whole_file import replacing
 
 Rows = tuple[list[dict], int]
 
@@ -63,7 +64,8 @@ def _snapshot(conf, options) -> Rows:
         # What is printed when there are no rows.
         options.nothing = text.rstrip("\n")
         return [], 0
-    options.output.write_text(text, encoding="utf-8")
+    with replacing(options.output) as path:
+        path.write_text(text, encoding="utf-8")
     waiting = len(state.waiting)
     row = {
         "file": str(options.output),

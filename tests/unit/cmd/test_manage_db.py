@@ -1,6 +1,8 @@
 """`twotier-manage db`, `history` and `schedule`: the manager's database."""
 
 import json
+import subprocess
+import sys
 import textwrap
 import time
 
@@ -13,6 +15,7 @@ from nova_twotier.db.models import Job, Place
 from nova_twotier.db.states import JobState
 from nova_twotier.sim.workloads import swf
 from tests.unit.cmd.case import CommandCase
+from tests.unit.sim.test_whole_file import full_disk
 
 
 class ManageCase(CommandCase):
@@ -106,6 +109,26 @@ class TestHistory(ManageCase):
             code, out, err = self.manage("history", "export", *args)
             self.assertEqual((2, ""), (code, out))
             self.assertIn(words, err)
+
+    def test_a_full_disk_does_not_cost_the_last_export(self):
+        path = self.directory / "trace.swf"
+        path.write_text("the last one")
+        with full_disk():
+            code, out, err = self.manage("history", "export", "--out", str(path))
+        self.assertEqual((2, ""), (code, out))
+        self.assertEqual(f"twotier-manage: {path}: File too large\n", err)
+        self.assertEqual("the last one", path.read_text())
+
+    def test_output_that_finds_no_room(self):
+        """The exit code 1 is for findings."""
+        command = [sys.executable, "-m", "nova_twotier.cmd.manage", "--config-file", self.conf]
+        for words in (("history", "export"), ("schedule",)):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run(
+                    [*command, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+                )
+            said = "twotier-manage: standard output: No space left on device\n"
+            self.assertEqual((2, said), (done.returncode, done.stderr))
 
 
 class TestPurge(ManageCase):
