@@ -26,6 +26,11 @@ _NUMBER = re.compile("[0-9]+(_[0-9]+)?")
 _BEGINNING = re.compile("[0-9a-f-]{4,36}", re.IGNORECASE)
 #: What the API says of a field that it does not know.
 _UNKNOWN = re.compile(r"'(\w+)' is not known")
+#: What keystoneauth's error says if there was no connection by which a request could be sent.
+_UNSENT = (
+    *("NewConnectionError", "NameResolutionError", "SSL"),
+    *("No connection adapters", "Invalid URL", "Failed to parse"),
+)
 #: Most uuids in one request.
 MOST_UUIDS = 1000
 
@@ -47,11 +52,12 @@ class ApiError(Exception):
     """A request that was refused or not answered; the message is one line for people.
 
     :ivar status: the HTTP status, None if there was no answer.
+    :ivar sent: whether the API may have got the request, if there was no answer.
     """
 
-    def __init__(self, message: str, status: int | None = None):
+    def __init__(self, message: str, status: int | None = None, sent: bool = False):
         super().__init__(message)
-        self.status = status
+        self.status, self.sent = status, sent
 
     @property
     def passing(self) -> bool:
@@ -107,8 +113,7 @@ class Api:
 
         :param request: the body of `POST /v1/jobs`; None values are left out.
         """
-        given = {name: value for name, value in request.items() if value is not None}
-        return self._ask("POST", "/v1/jobs", json=given)
+        return self._submit("/v1/jobs", request)
 
     def jobs(self, limit: int | None = None, **filters) -> Iterator[dict]:
         """All jobs, or the first `limit`; filters are the query parameters of the list."""
@@ -182,8 +187,7 @@ class Api:
 
         :param request: the body of `POST /v1/arrays`; None values are left out.
         """
-        given = {name: value for name, value in request.items() if value is not None}
-        return self._ask("POST", "/v1/arrays", json=given)
+        return self._submit("/v1/arrays", request)
 
     def array(self, reference: str) -> dict:
         """
@@ -320,6 +324,17 @@ class Api:
         }
         return self._request(path, method, options)
 
+    def _submit(self, path: str, request: dict) -> dict:
+        given = {name: value for name, value in request.items() if value is not None}
+        try:
+            return self._ask("POST", path, json=given)
+        except ApiError as error:
+            # A proxy's answers, too, if the API behind it took too long or went away.
+            if error.sent or error.status in (HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT):
+                unknown = "it is not known whether it is submitted, see openstack twotier job list"
+                raise ApiError(f"{unknown}: {error}", error.status) from error
+            raise
+
     def _pages(
         self, path: str, names: tuple[str, ...], limit: int | None, filters: dict
     ) -> Iterator[dict]:
@@ -375,7 +390,8 @@ class Api:
             ) from error
         except ksa.ConnectionError as error:
             said = f"{in_brief(error)}: is the twotier API up, and this its URL?"
-            raise ApiError(said) from error
+            sent = not any(words in str(error) for words in _UNSENT)
+            raise ApiError(said, sent=sent) from error
         except ksa.HttpServerError as error:
             # It gives the session a new token; what the API says is an answer.
             raise ApiError(f"Keystone gives no token: {error}", error.http_status) from error

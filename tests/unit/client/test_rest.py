@@ -5,6 +5,7 @@ import keystoneauth1.fixture
 import requests
 import requests_mock
 import testtools
+import urllib3
 from keystoneauth1.identity import V3Password
 from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
@@ -258,6 +259,25 @@ class TestNotTheApi(testtools.TestCase):
         self.mocked.register_uri("GET", f"{URL}/v1/queue", status_code=429, json={})
         self.assertEqual(429, self.assertRaises(rest.ApiError, self.api.queue).status)
         self.assertEqual(1 + rest.MOST_WAITS, self.mocked.call_count)
+
+    def test_a_job_that_may_be_submitted_all_the_same(self):
+        """Who submits it again without a look may have two."""
+        aborted = urllib3.exceptions.ProtocolError("Connection aborted.", ConnectionResetError())
+        unsent = urllib3.exceptions.NewConnectionError(None, "refused")
+        note = "it is not known whether it is submitted, see openstack twotier job list: "
+        for path, submit in (("jobs", self.api.submit), ("arrays", self.api.submit_array)):
+            for answer, known in (
+                ({"exc": requests.ConnectionError(aborted)}, False),
+                ({"exc": requests.ReadTimeout()}, False),
+                ({"status_code": 502, "text": "<html>"}, False),
+                ({"status_code": 504, "text": "<html>"}, False),
+                ({"exc": requests.ConnectionError(repr(unsent))}, True),
+                ({"exc": requests.exceptions.MissingSchema("Invalid URL 'x'")}, True),
+                ({"status_code": 503, "text": "<html>"}, True),
+            ):
+                self.mocked.register_uri("POST", f"{URL}/v1/{path}", **answer)
+                error = self.assertRaises(ApiError, submit, {"size": 1})
+                self.assertEqual(known, not str(error).startswith(note), error)
 
     def test_nobody_answers(self):
         self.mocked.register_uri("GET", f"{URL}/v1/queue", exc=requests.ConnectionError("refused"))
