@@ -24,6 +24,8 @@ JOB_OR_WHOLE_ARRAY = (
 )
 #: The same where these will do, too.
 JOB_OR_ARRAY = f"{JOB_OR_WHOLE_ARRAY}, '12_[0-9,20]' for some"
+#: States of tasks that have started; a short one is over before it is seen to run.
+_STARTED = ("running", "restoring", "preempting", "ending", "finished", "failed")
 #: What to say where they will not.
 WHOLE_OR_ONE = "give a whole array, such as 12, or a task, such as 12_3"
 
@@ -210,8 +212,8 @@ def _watch(api: Api, number: str, until: str, display: progress.Display) -> dict
             display.show(f"{error}; trying again")
         else:
             display.show(f"{label(array)}: {counts(array)}")
-            started = until == progress.STARTED and array["tasks"]["running"]
-            if array["state"] in OVER or started:
+            started = any(array["tasks"].get(state) for state in _STARTED)
+            if array["state"] in OVER or (until == progress.STARTED and started):
                 return array
         pause = progress.interval(waited)
         time.sleep(pause)

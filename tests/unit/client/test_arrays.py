@@ -283,6 +283,15 @@ class TestNames(ArrayCase):
         [row] = self.shown("job", "wait", "1", "--until", progress.FINISHED)
         self.assertEqual(("sweep", "finished"), (row["Name"], row["State"]))
 
+    def test_wait_until_a_task_has_started(self):
+        """Also one that is over before it is seen to run."""
+        self.useFixture(fixtures.MonkeyPatch("nova_twotier.client.arrays.time.sleep", self.fail))
+        for state in (JobState.RUNNING, JobState.FINISHED, JobState.FAILED):
+            self.become(3, state=state)
+            self.become(4, state=JobState.CANCELLED)
+            [row] = self.shown("job", "wait", "1", "--until", progress.STARTED)
+            self.assertEqual("running", row["State"])
+
     def test_some_tasks_will_not_do(self):
         """They would be all of them."""
         said = "1_[0-1]: give a whole array, such as 12, or a task, such as 12_3"
