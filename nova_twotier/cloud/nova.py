@@ -355,6 +355,11 @@ class Cloud:
         self.nova.servers.confirm_resize(server.id)
 
     @translated
+    def unrescue(self, server: Server) -> None:
+        """Boot a server from its own disk again."""
+        self.nova.servers.unrescue(server.id)
+
+    @translated
     def notice(self, server: Server, text: str | None) -> None:
         """Tell a server's guest, through its metadata, what is about to happen; None: nothing."""
         if text:

@@ -100,6 +100,15 @@ class TestOnNova(QueueTestCase):
         self.until(job.number, JobState.FINISHED)
         self.assertEqual("SHELVED_OFFLOADED", self.api.get_server(server["id"])["status"])
 
+    def test_a_server_that_was_rescued_is_kept(self):
+        job = self.store.submit(1, [0.5], keep_servers=True)
+        self.until(job.number, JobState.RUNNING)
+        [server] = self.servers(job.number)
+        self.act(server, "rescue", "RESCUE")
+        self.store.request_action(job.number, "complete")
+        self.until(job.number, JobState.FINISHED)
+        self.assertEqual("SHELVED_OFFLOADED", self.api.get_server(server["id"])["status"])
+
     def test_held_it_waits_with_nothing_left_of_it(self):
         job = self.store.submit(1, [0.5])
         self.until(job.number, JobState.RUNNING)

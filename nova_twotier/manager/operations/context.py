@@ -115,13 +115,15 @@ class Context:
 
     # Time
 
-    def overdue(self, times: int = 1, grace: float = 0.0) -> bool:
+    def overdue(self, times: int = 1, grace: float = 0.0, at: float | None = None) -> bool:
         """Whether the action has taken longer than `times` operation timeouts.
 
         :param grace: additional seconds.
+        :param at: whether it had by then; None: now.
         """
         since = max(self.begun_at, self.env.polling_since)
-        return self.env.now >= since + grace + times * self.env.operation_timeout
+        limit = since + grace + times * self.env.operation_timeout
+        return (self.env.now if at is None else at) >= limit
 
     @property
     def patience(self) -> float:

@@ -24,15 +24,18 @@ from nova_twotier.manager.operations.operation import CloudRequest, Note, Operat
 
 LOG = logging.getLogger(__name__)
 
-GROUP, TRUST, CONFIRM = "group", "trust", "confirm"
+GROUP, TRUST = "group", "trust"
 #: What can be shelved.
 KEPT = frozenset({"ACTIVE", "PAUSED", "SHUTOFF", "SUSPENDED"})
 #: Shelved, and about to leave its host: by nova.conf it does not stay there.
 LEAVING = "SHELVED"
-#: It was migrated or resized by an administrator, and cannot be shelved before that is confirmed.
-MOVED = "VERIFY_RESIZE"
-#: Operation timeouts that the images may take which an owner makes of a server.
+#: What an administrator has left so that it cannot be shelved, and the request that ends that: it
+#: was migrated or resized, or boots from a rescue disk.
+HALFWAY = {"VERIFY_RESIZE": "confirm", "RESCUE": "unrescue"}
+#: Operation timeouts in which an owner may begin images of a server.
 UPLOADS = 4
+#: The task of a server whose nova-compute has not begun with an image.
+ASKED_FOR = "image_snapshot_pending"
 #: There is nothing to keep of it.
 LOST = frozenset({"BUILD", "ERROR"})
 
@@ -97,9 +100,9 @@ class End(Operation):
                     step.requests.append(delete(context, server))
             elif not server.busy and server.status in KEPT:
                 step.requests.append(request(SAVE, server, partial(cloud.shelve, server)))
-            elif server.status == MOVED and not context.tried(CONFIRM, server.id):
-                run = partial(cloud.confirm_resize, server)
-                step.requests.append(request(CONFIRM, server, run))
+            elif (purpose := HALFWAY.get(server.status)) and not context.tried(purpose, server.id):
+                act = cloud.unrescue if purpose == "unrescue" else cloud.confirm_resize
+                step.requests.append(request(purpose, server, partial(act, server)))
                 context.record(retry_at=context.env.now + context.env.operation_timeout)
             over = False
         if context.hangs():
@@ -134,14 +137,23 @@ def _unkept(context: Context, server: Server) -> bool:
     if server.status in LOST or server.task == "deleting" or server.host in context.seen.down:
         return True
     if server.busy:
-        # Nova's lock lets owners make one image after another: they would keep the slot for ever.
-        return server.busy_for_owner and context.overdue(UPLOADS)
+        return server.busy_for_owner and _images_without_end(context, server)
     if server.status in KEPT:
         return context.exhausted(SAVE, server.id)
-    if server.status == MOVED:
+    if purpose := HALFWAY.get(server.status):
         # Nova takes a while to carry out what it has accepted, and names no task meanwhile. The
         # migration before may itself have taken longer than that.
         until = context.progress.retry_at
-        asked = context.tried(CONFIRM, server.id) > 0
+        asked = context.tried(purpose, server.id) > 0
         return asked and until is not None and context.env.now >= until
     return server.status != LEAVING
+
+
+def _images_without_end(context: Context, server: Server) -> bool:
+    """Whether its owner still begins images of a server, or one has never begun.
+
+    Nova's lock lets owners make one after another: they would keep the slot for ever. One that is
+    being stored since before that may take its time.
+    """
+    at = None if server.task == ASKED_FOR else server.updated_at
+    return context.overdue(UPLOADS, at=at)

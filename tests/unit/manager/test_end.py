@@ -163,6 +163,24 @@ class TestKeep(OperationCase):
             self.advance(record, self.one, seen([found, *rest]), now, operation_timeout=60.0)
             self.assertEqual([(call, found) for call in calls], self.calls)
 
+    def test_what_boots_from_a_rescue_disk_boots_from_its_own_again(self):
+        """Then it can be shelved; and if Nova does not do that, the job ends without."""
+        rescued, *rest = self.gang("RESCUE", *["SHELVED_OFFLOADED"] * 2)
+        record = end(self.one)
+        for status, task, now, calls in (
+            ("RESCUE", None, 1.0, ["unrescue"]),
+            ("RESCUE", "unrescuing", 30.0, []),
+            ("RESCUE", None, 60.0, []),
+            ("ACTIVE", None, 60.0, ["shelve"]),
+            ("RESCUE", None, 61.0, ["delete"]),
+        ):
+            self.cloud.reset_mock()
+            found = dataclasses.replace(rescued, status=status, task=task)
+            self.advance(record, self.one, seen([found, *rest]), now, operation_timeout=60.0)
+            self.assertEqual([(call, found) for call in calls], self.calls, now)
+            if calls == ["unrescue"]:
+                self.answer(record, f"unrescue {rescued.id}")
+
     def test_a_migration_that_takes_long_is_confirmed_as_well(self):
         """A large disk may be copied for longer than an operation may take."""
         moved, *rest = self.gang("VERIFY_RESIZE", *["SHELVED_OFFLOADED"] * 2)
@@ -197,6 +215,19 @@ class TestKeep(OperationCase):
             self.cloud.reset_mock()
             busy = dataclasses.replace(kept, task=task)
             self.advance(end(self.one), self.one, seen([busy, *rest]), now, operation_timeout=60.0)
+            self.assertEqual([(call, busy) for call in calls], self.calls)
+
+    def test_an_image_that_takes_long_is_not_the_end_of_its_server(self):
+        """One that was asked for, and that no nova-compute makes, is."""
+        kept, *rest = self.gang("ACTIVE", *["SHELVED_OFFLOADED"] * 2)
+        for task, stored_since, calls in (
+            ("image_uploading", 239.0, []),
+            ("image_uploading", 241.0, ["delete"]),
+            ("image_snapshot_pending", 0.0, ["delete"]),
+        ):
+            self.cloud.reset_mock()
+            busy = dataclasses.replace(kept, task=task, updated_at=stored_since)
+            self.advance(end(self.one), self.one, seen([busy, *rest]), 9e4, operation_timeout=60.0)
             self.assertEqual([(call, busy) for call in calls], self.calls)
 
     def test_what_is_on_a_dead_host_is_deleted(self):
