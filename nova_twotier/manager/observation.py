@@ -111,7 +111,8 @@ class Observation:
         """The servers of the job's processes; others that name the job do not count.
 
         If it was booted more than once: the recorded servers that it has run on; before it has run,
-        those of the first complete boot, or all if no boot is complete.
+        those of the first complete boot, one without errors before others, or all if no boot is
+        complete.
         """
         gang = self._gangs.get(job)
         if gang is None:
@@ -376,7 +377,10 @@ def _age(server: Server) -> tuple[str, str]:
 
 
 def _first_whole(servers: list[Server], size: int) -> list[Server]:
-    """Those of the first boot that is complete and not being deleted in part; else all."""
+    """Those of the first boot that is complete and not being deleted in part; else all.
+
+    One that failed only if there is no other: it may be a late one of an earlier start.
+    """
     boots: dict[str, list[Server]] = {}
     for server in servers:
         boots.setdefault(server.reservation, []).append(server)
@@ -385,4 +389,8 @@ def _first_whole(servers: list[Server], size: int) -> list[Server]:
         for boot in boots.values()
         if len(boot) == size and not any(server.task == "deleting" for server in boot)
     ]
-    return min(whole, key=lambda boot: min(map(_age, boot)), default=servers)
+    return min(whole, key=lambda boot: (_failed(boot), min(map(_age, boot))), default=servers)
+
+
+def _failed(boot: Iterable[Server]) -> bool:
+    return any(server.status == "ERROR" for server in boot)

@@ -78,6 +78,15 @@ class TestSurplus(testtools.TestCase):
         leaving = self.boot("a", created="1", task="deleting")
         self.assertEqual(["b0", "b1"], self.poll(leaving, self.boot("b", created="2"))[0])
 
+    def test_one_that_failed_is_no_gang_beside_another(self):
+        """An earlier start's that Nova carried out late, when its slots were gone."""
+        failed, whole = self.boot("a", created="1", status="ERROR"), self.boot("b", created="2")
+        self.assertEqual((["b0", "b1"], ["a0", "a1"]), self.poll(failed, whole))
+        self.one.state = JobState.STARTING
+        self.assertEqual((["b0", "b1"], []), self.poll(failed, whole))
+        again = self.boot("c", created="3", status="ERROR")
+        self.assertEqual((["a0", "a1"], ["c0", "c1"]), self.poll(failed, again))
+
     def test_without_a_whole_one_all_count(self):
         parts = self.boot("a", count=1), self.boot("b", count=1), self.boot("c", count=1)
         self.assertEqual((["a0", "b0", "c0"], []), self.poll(*parts))
