@@ -40,6 +40,10 @@ from nova_twotier.manager.operations.operation import (
     failed,
 )
 
+#: So often in a row may the rest of a job that was saved in part not be saved until its walltime
+#: runs on: it would keep its slots for ever. With the back-offs, these take about twenty minutes.
+REPAIRS = 10
+
 
 class Evict(Operation):
     """The plan's mode says what becomes of the job's work."""
@@ -175,7 +179,7 @@ class Evict(Operation):
         job = context.job
         job.state = JobState.RUNNING
         job.back_off(context.env.now)
-        if any(server.away for server in context.gang):
+        if any(server.away for server in context.gang) and job.setbacks <= REPAIRS:
             # It cannot work, and is repaired as soon as it may be: its walltime does not run on.
             job.interrupt(context.begun_at, job.not_before)
         return [Note(job.number, "not evicted", context.failure)]

@@ -1,7 +1,10 @@
 """Guests that could not be saved: tried again in time, and started again in the end."""
 
+import dataclasses
+
 from nova_twotier.db.plans import EvictPlan
 from nova_twotier.db.states import ActionKind, ActionState, JobState
+from nova_twotier.manager.operations.evict import REPAIRS
 from nova_twotier.manager.operations.gang import FIRST_PAUSE
 from tests.unit.manager.builders import BY_NINE, FAILS, action, job, seen, servers
 from tests.unit.manager.operation_case import OperationCase
@@ -74,6 +77,28 @@ class TestSaving(OperationCase):
         )
         self.assertIs(ActionState.FAILED, self.at(200.0, "SHUTOFF").state)
         self.assertEqual([], self.asked())
+
+
+class TestInPart(OperationCase):
+    """A job that was saved in part, whose other servers Nova does not save either."""
+
+    def ran(self, setbacks):
+        """Seconds that it has run, an hour after that was tried once more."""
+        one = job(state=JobState.PREEMPTING, run_since=90.0, setbacks=setbacks)
+        up, away = servers(one)
+        gang = [up, dataclasses.replace(away, status="SHELVED_OFFLOADED", host=None)]
+        tried = {f"save {up.id}": 3}
+        record = action(ActionKind.EVICT, one, EvictPlan(BY_NINE), begun_at=100.0, attempts=tried)
+        self.assertIs(ActionState.FAILED, self.advance(record, one, seen(gang), 200.0).state)
+        if one.interrupted:
+            one.stay_interrupted(3800.0)
+        return one.ran(3800.0)
+
+    def test_its_walltime_does_not_run_on(self):
+        self.assertEqual(10.0, self.ran(REPAIRS - 1))
+
+    def test_it_does_in_the_end_since_it_keeps_its_slots(self):
+        self.assertEqual(3710.0, self.ran(REPAIRS))
 
 
 class TestRestoreUndone(OperationCase):
