@@ -4,6 +4,7 @@ from functools import partial
 
 from oslo_log import log as logging
 
+from nova_twotier.cloud.lost_requests import RESETTABLE
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.reasons import failures
 from nova_twotier.db.plans import EndPlan
@@ -15,6 +16,7 @@ from nova_twotier.manager.operations.gang import (
     SAVE,
     UNLOCK,
     delete,
+    give_up,
     remove,
     request,
     reset,
@@ -32,8 +34,9 @@ LEAVING = "SHELVED"
 #: What an administrator has left so that it cannot be shelved, and the request that ends that: it
 #: was migrated or resized, or boots from a rescue disk.
 HALFWAY = {"VERIFY_RESIZE": "confirm", "RESCUE": "unrescue"}
-#: Operation timeouts in which an owner may begin images of a server.
-UPLOADS = 4
+#: Operation timeouts in which an owner may begin images of a server, and an administrator of Nova's
+#: database save what Nova cannot bring back.
+LAST = 4
 #: The task of a server whose nova-compute has not begun with an image.
 ASKED_FOR = "image_snapshot_pending"
 #: There is nothing to keep of it.
@@ -106,7 +109,9 @@ class End(Operation):
                 context.record(retry_at=context.env.now + context.env.operation_timeout)
             over = False
         if context.hangs():
-            step.requests += reset(context, {"shelving"})
+            step.requests += reset(context, RESETTABLE)
+        if context.overdue(LAST):
+            step.requests += give_up(context)
         return None if over and not context.still_claiming() else step
 
     def close(self, context: Context) -> list[Note]:
@@ -156,4 +161,4 @@ def _images_without_end(context: Context, server: Server) -> bool:
     being stored since before that may take its time.
     """
     at = None if server.task == ASKED_FOR else server.updated_at
-    return context.overdue(UPLOADS, at=at)
+    return context.overdue(LAST, at=at)

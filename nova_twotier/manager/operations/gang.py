@@ -36,7 +36,7 @@ RESET = "reset"
 #: Tasks of a server that is being saved, and of which nothing is done yet.
 SAVING = frozenset({"shelving", "suspending"})
 #: It is deleted, because the request to bring it back was lost.
-GIVE_UP = "give up"
+GIVE_UP = "give-up"
 #: Suspend the same server again, or resume it, because the action is undone.
 UNDO = "undo"
 #: Seconds, roughly, until servers that could not be saved are retried; then twice as many.
@@ -118,14 +118,16 @@ def to_delete(context: Context, server: Server) -> bool:
 
 
 def reset(context: Context, tasks: Container[str]) -> list[CloudRequest]:
-    """Requests to clear these tasks of servers, once each, if nova-compute does not know of them.
+    """Requests to clear these tasks of servers, if nova-compute does not know of them: once each,
+    and once more whenever one is saved again.
 
     Until then the server is busy, and all that can be done to it is to delete it.
     """
     return [
         request(RESET, server, partial(context.env.cloud.reset_if_lost, server))
         for server in context.gang
-        if server.task in tasks and not context.tried(RESET, server.id)
+        if server.task in tasks
+        and context.tried(RESET, server.id) < max(1, context.tried(SAVE, server.id))
     ]
 
 

@@ -145,6 +145,41 @@ class TestKeep(OperationCase):
             self.advance(end(self.one), self.one, seen([lost, *rest]), now, **limits)
             self.assertEqual(calls, self.calls)
 
+    def test_so_is_one_from_before_the_end(self):
+        """The job would end for ever, on its slot. What cannot be brought back is given up."""
+        for status, task, hanging, overdue in (
+            ("SHUTOFF", "powering-on", "reset_if_lost", None),
+            ("ACTIVE", "suspending", "reset_if_lost", None),
+            ("SHELVED_OFFLOADED", "unshelving", None, "delete_if_lost"),
+            ("SUSPENDED", "resuming", None, "delete_if_lost"),
+        ):
+            [lost, *rest] = self.gang(status, *["SHELVED_OFFLOADED"] * 2)
+            lost, record = dataclasses.replace(lost, task=task), end(self.one)
+            limits = {"preemption_timeout": 100.0, "operation_timeout": 60.0}
+            for now, call in (
+                (29.0, None),
+                (30.0, hanging),
+                (239.0, None),
+                (240.0, overdue),
+                (241.0, None),
+            ):
+                self.cloud.reset_mock()
+                self.advance(record, self.one, seen([lost, *rest]), now, **limits)
+                self.assertEqual([(call, lost)] if call else [], self.calls, (task, now))
+                if call:
+                    purpose = "reset" if call == hanging else "give-up"
+                    self.answer(record, f"{purpose} {lost.id}")
+
+    def test_a_second_one_that_was_lost_is_looked_for_as_well(self):
+        [lost, *rest] = self.gang("ACTIVE", *["SHELVED_OFFLOADED"] * 2)
+        lost = dataclasses.replace(lost, task="shelving")
+        limits = {"preemption_timeout": 100.0, "operation_timeout": 60.0}
+        for saved, reset, calls in ((1, 1, []), (2, 1, ["reset_if_lost"]), (2, 2, [])):
+            self.cloud.reset_mock()
+            record = end(self.one, attempts={f"save {lost.id}": saved, f"reset {lost.id}": reset})
+            self.advance(record, self.one, seen([lost, *rest]), 59.0, **limits)
+            self.assertEqual([(call, lost) for call in calls], self.calls)
+
     def test_a_migration_that_waits_to_be_confirmed_is(self):
         """Then the server can be shelved; and if Nova never confirms it, the job ends without."""
         moved, *rest = self.gang("VERIFY_RESIZE", *["SHELVED_OFFLOADED"] * 2)
