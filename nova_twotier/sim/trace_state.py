@@ -78,8 +78,8 @@ def state_at(
         ended.
     :param estimator: by name; its errors before that time are measured.
     :raises InvalidScenario: if the policy is not one of the queue manager's or is told predictions,
-        there is a network or no queue, a job has a number below 1 (a forward run takes some of them
-        for servers), nothing has arrived at that time, or all is over.
+        there is a network or no queue, a job has a negative number (a forward run takes some of
+        them for servers), nothing has arrived at that time, or all is over.
     """
     scenario.check_classes(workload)
     policy = variants.get(scenario.policy, scenario.deadline_factor)
@@ -92,9 +92,9 @@ def state_at(
             f"estimates are {scenario.estimates!r}, which the estimator of what-if would predict "
             f"anew; choose one of: {USER}, {EXACT}, {MISSING}"
         )
-    if (number := min(job.number for job in workload.jobs)) < 1:
+    if (number := min(job.number for job in workload.jobs)) < 0:
         raise InvalidScenario(
-            f"{workload.name}: job {number}: the jobs of a queue's state are numbered from 1; "
+            f"{workload.name}: job {number}: the jobs of a queue's state are numbered from 0; "
             "give the jobs of the trace (field 1) such numbers"
         )
     if at < workload.jobs[0].arrival:

@@ -195,7 +195,7 @@ def _index(hosts: Iterable[Host], name: str) -> dict[str, int]:
 
 def _read_job(fields: Fields, index: Mapping[str, int]) -> QueueJob:
     size = fields.whole("size", 1, MAX_SIZE)
-    number = fields.whole("number", 1)
+    number = fields.whole("number", 0)
     try:
         job = Job(
             number=number,
@@ -271,7 +271,7 @@ def _read_server(fields: Fields, index: Mapping[str, int]) -> Server:
 
 def _read_past(fields: Fields) -> Past:
     past = past_of(
-        fields.whole("number", 1),
+        fields.whole("number", 0),
         fields.whole("size", 1, MAX_SIZE),
         fields.optional("estimate"),
         fields.string("user", "") or None,

@@ -24,7 +24,7 @@ def add_changes(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--without-job",
-        type=values.whole(1),
+        type=values.whole(0),
         action="append",
         default=[],
         metavar="N",
@@ -98,7 +98,7 @@ def estimate(text: str) -> tuple[int, float]:
     number, equals, time = text.partition("=")
     if not equals:
         raise argparse.ArgumentTypeError(f"{text!r} must be N=TIME, such as 17=7200 or 17=2h")
-    return values.whole(1)(number), values.duration(time)
+    return values.whole(0)(number), values.duration(time)
 
 
 def policies(text: str) -> list[str]:

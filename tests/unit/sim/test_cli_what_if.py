@@ -174,6 +174,16 @@ class TestOutput(WhatIfCase):
         code, _out, err = self.main("what-if", late, *words)
         self.assertEqual((0, "twotier-sim: no job waits at 1700000012 s\n"), (code, err))
 
+    def test_jobs_that_are_numbered_from_0(self):
+        source = self.trace("zero.swf", (0, 0, 100, 2, 120), (1, 10, 50, 2, 60))
+        state = self.path("zero.json")
+        at = ("--at", "15", "--under", "fcfs", "--state-out", state)
+        for start in ((source, *at), (state,)):
+            (_first, row) = self.rows(*start, "--without-job", "0", "--jobs")
+            self.assertEqual((105.0, 0.0), (row["start_before"], row["start_after"]))
+            (_first, row) = self.rows(*start, "--estimate", "0=70", "--jobs")
+            self.assertEqual((105.0, 55.0), (row["start_before"], row["start_after"]))
+
     def test_spans(self):
         for seconds, shown in (
             (0, "0 s"),
@@ -223,11 +233,10 @@ class TestMistakes(WhatIfCase):
         )
 
     def test_jobs_with_numbers_that_no_queue_has(self):
-        """Their state could not be read again, and -1 would be taken for a server."""
-        for number in (0, -1):
-            source = self.trace("low.swf", (number, 0, 100, 2, 120), (5, 10, 100, 2, 120))
-            words = f"low: job {number}: the jobs of a queue's state are numbered from 1"
-            self.refused(words, "what-if", source, "--at", "15", "--under", "fcfs")
+        """They would be taken for servers."""
+        source = self.trace("low.swf", (-1, 0, 100, 2, 120), (5, 10, 100, 2, 120))
+        words = "low: job -1: the jobs of a queue's state are numbered from 0"
+        self.refused(words, "what-if", source, "--at", "15", "--under", "fcfs")
 
     def test_files(self):
         self.refused("No such file or directory", "what-if", self.path("none.json"))
