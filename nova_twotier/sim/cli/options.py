@@ -14,8 +14,9 @@ SOURCE = (
     "+tsafrir:LONGEST, which cuts run times to LONGEST seconds, e.g. jann:1000+tsafrir:64800"
 )
 
-#: The default of `--embedding`.
+#: The defaults of `--embedding` and `--deadline-factor`.
 EMBEDDING = "adaba"
+DEADLINE_FACTOR = 1.0
 
 
 def add_source(parser: argparse.ArgumentParser) -> None:
@@ -137,7 +138,7 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--deadline-factor",
         type=values.factor,
-        default=1.0,
+        default=DEADLINE_FACTOR,
         metavar="K",
         help="amcbf-deadline considers jobs by arrival + K * estimate, 0 or more, e.g. 0.5 "
         "(default: 1)",
@@ -337,7 +338,7 @@ def nodes(parsed: argparse.Namespace) -> int | None:
 def scenario(parsed: argparse.Namespace, *policies: str):
     """The scenario of the options of `add_workload` and `add_scenario`, with the first policy.
 
-    :param policies: all that are to run.
+    :param policies: all that are to run, or of which something may be asked later.
     :raises ValueError: as `Scenario` does, and if an option says nothing without another one.
     """
     from nova_twotier.sim import calibration
@@ -382,8 +383,11 @@ def scenario(parsed: argparse.Namespace, *policies: str):
 
 def _check_together(parsed: argparse.Namespace, estimates: str, policies: Sequence[str]) -> None:
     """:raises ValueError: if options contradict each other, or one says nothing without another."""
+    from nova_twotier.core.policies import Policy
+    from nova_twotier.core.policies.amcbf_deadline import AmcbfDeadline
     from nova_twotier.core.policies.sbf import Sbf
-    from nova_twotier.sim.estimates import EXACT, is_missing, predicts
+    from nova_twotier.sim import variants
+    from nova_twotier.sim.estimates import EXACT, USER, is_missing, predicts
 
     shares = parsed.half_life, parsed.background_weight, parsed.longest_offset
     usual = fair_share.HALF_LIFE, fair_share.BACKGROUND_WEIGHT, fair_share.LONGEST_OFFSET
@@ -395,6 +399,20 @@ def _check_together(parsed: argparse.Namespace, estimates: str, policies: Sequen
         (
             not parsed.rerank and not predicts(estimates),
             f"--keep-rank is of predictions, and --estimates {estimates} has none",
+        ),
+        (
+            not parsed.rerank
+            and all(type(variants.get(name)).rank is Policy.rank for name in policies),
+            f"--keep-rank says nothing but under policies such as {AmcbfDeadline.name}, which "
+            "order jobs by their run times",
+        ),
+        (
+            parsed.deadline_factor != DEADLINE_FACTOR and AmcbfDeadline.name not in policies,
+            f"--deadline-factor says nothing but under {AmcbfDeadline.name}",
+        ),
+        (
+            not parsed.queueing and (estimates != USER or parsed.understated),
+            "--estimates and --understated say nothing with --no-queue: nobody decides by them",
         ),
         (
             not parsed.closing and parsed.cpu_error is not None,

@@ -111,10 +111,12 @@ def _state(parsed: argparse.Namespace, say: Callable[[str], None]):
         return changes.read(parsed.source)
     if parsed.at is None or parsed.under is None:
         raise ValueError("of a trace or a model, give both --at SECONDS and --under POLICY")
+    from nova_twotier.core import policies
     from nova_twotier.sim import trace_state
 
     workload = options.workload(parsed, say)
-    scenario = options.scenario(parsed, parsed.under)
+    # The state keeps what the others go by.
+    scenario = options.scenario(parsed, parsed.under, *policies.POLICIES)
     scenario.check(workload)
     return trace_state.state_at(workload, scenario, parsed.at, parsed.estimator or SDPN)
 

@@ -430,11 +430,29 @@ class TestMistakes(CommandCase):
                 "--keep-rank is of predictions, and --estimates exact has none",
                 *("--keep-rank", "--exact-estimates"),
             ),
+            (
+                "--keep-rank says nothing but under policies such as amcbf-deadline",
+                *("--keep-rank", "--estimates", "historical"),
+            ),
+            ("--deadline-factor says nothing but under amcbf-deadline", "--deadline-factor", "2"),
+            (
+                "--estimates and --understated say nothing with --no-queue",
+                *("--no-queue", "--estimates", "last-two"),
+            ),
+            ("say nothing with --no-queue", "--no-queue", "--exact-estimates"),
+            ("say nothing with --no-queue", "--no-queue", "--understated", "0.5"),
             ("--no-closing says nothing without --cpu-error none", "--no-closing"),
             ("say nothing without --fair-share", "--half-life", "60"),
             ("--embedding says nothing without --topology", "--embedding", "oktopus"),
         ):
             self.refused_run(words, *args)
+
+    def test_one_policy_that_an_option_is_for_is_enough(self):
+        compared = ("compare", self.source, "--policy", "fcfs,amcbf-deadline", "--jobs", "1")
+        self.works(*compared, "--deadline-factor", "2")
+        self.works(*compared, "--keep-rank", "--estimates", "historical")
+        at = ("--at", "15", "--under", "fcfs", "--deadline-factor", "2")
+        self.works("what-if", self.source, *at, "--policy", "amcbf-deadline")
 
     def test_hosts_that_make_up_no_machine(self):
         for words, *args in (
