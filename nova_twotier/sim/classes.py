@@ -90,6 +90,15 @@ def of(jobs: Sequence[Submission], text: str | None, seed: int) -> Iterable[Qos]
     return Classes.parse(text).draw(len(jobs), numpy.random.default_rng((seed, 3)))
 
 
+def names() -> list[str]:
+    """The columns of `summarise`."""
+    return [name for qos in Qos for name in _names(qos)]
+
+
+def _names(qos: Qos) -> tuple[str, str]:
+    return f"average_wait_of_{qos}_seconds", f"evictions_per_{qos}_job"
+
+
 def summarise(jobs: pandas.DataFrame) -> dict[str, float]:
     """Average wait and evictions a job of each class; NaN for a class without jobs.
 
@@ -99,6 +108,7 @@ def summarise(jobs: pandas.DataFrame) -> dict[str, float]:
     for qos in Qos:
         alike = jobs[jobs["qos"] == qos]
         lost = alike["evictions"] + alike["kills"]
-        row[f"average_wait_of_{qos}_seconds"] = float(alike["wait"].mean())
-        row[f"evictions_per_{qos}_job"] = float(lost.mean()) if len(alike) else math.nan
+        wait, evictions = _names(qos)
+        row[wait] = float(alike["wait"].mean())
+        row[evictions] = float(lost.mean()) if len(alike) else math.nan
     return row

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 import pandas
 
-from nova_twotier.sim import metrics
+from nova_twotier.sim import classes, metrics
 from nova_twotier.sim.plots import words
 from nova_twotier.sim.plots.files import PlotError
 
+#: Columns that are measurements, with those that only runs with classes of service have.
+METRICS = (*metrics.names(), *classes.names())
 #: Columns that may differ between the runs of one plot, besides what was measured.
 FREE = {"policy", "load", "seed", "jobs", "rejected"}
 #: The title of the horizontal axis, if it is the load.
@@ -102,8 +104,9 @@ def _check(runs: pandas.DataFrame, metric: str, policies: Sequence[str] | None) 
     for column in ("policy", "workload", "load", "seed"):
         if column not in runs:
             raise PlotError(f"the table has no column {column!r}; it is not that of a sweep")
-    if metric not in metrics.names() or metric not in runs:
-        raise PlotError(f"there is no metric {metric!r}; choose one of: {_names(metrics.names())}")
+    known = [name for name in METRICS if name in runs]
+    if metric not in known:
+        raise PlotError(f"there is no metric {metric!r}; choose one of: {_names(known)}")
     present = set(runs["policy"])
     for policy in policies or ():
         if policy not in present:
@@ -111,7 +114,7 @@ def _check(runs: pandas.DataFrame, metric: str, policies: Sequence[str] | None) 
 
 
 def _check_alike(runs: pandas.DataFrame) -> None:
-    others = runs.columns.difference([*metrics.names(), *FREE])
+    others = runs.columns.difference([*METRICS, *FREE])
     # What differs by workload is told by its name.
     for column in sorted(others, key=lambda name: name != "workload"):
         values = runs[column].unique()

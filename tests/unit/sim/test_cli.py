@@ -192,6 +192,14 @@ class TestSweepAndPlots(CommandCase):
             self.works(*args, "--policy", "easy", "--where", "seed=1", "--out", picture)
             self.assertTrue(pathlib.Path(picture).exists())
 
+    def test_classes_of_service_are_plotted(self):
+        out, picture = self.path("results"), self.path("load.png")
+        args = ("sweep", "lublin:50", "--policy", "amcbf", "--load", "0.6,0.8", "--jobs", "1")
+        self.works(*args, "--qos", "scavenger=0.5", "--out", out)
+        self.works("plot", "load", out, "--out", picture)
+        metric = ("--metric", "average_wait_of_scavenger_seconds")
+        self.works("plot", "load", out, *metric, "--out", picture)
+
     def test_what_is_given_twice_is_one_run(self):
         out = self.path("results")
         args = ("sweep", self.source, self.source, "--policy", "fcfs", "--load", "0.5,0.5")
