@@ -12,6 +12,8 @@ from nova_twotier.sim import classes
 
 #: Quantities of a job, with the unit that ends the name of their columns in a summary.
 QUANTITIES = {"wait": "_seconds", "response": "_seconds", "slowdown": "", "bounded_slowdown": ""}
+#: What a summary says first of what was run.
+ABOUT = ("policy", "workload", "nodes", "load", "seed", "jobs", "rejected")
 STATISTICS = ("average", "maximum", "p50", "p90", "p99")
 COUNTS = ("migrations", "evictions", "kills", "swaps")
 
@@ -75,6 +77,14 @@ def summarise(result) -> dict:
     if result.scenario.qos is not None:
         row |= classes.summarise(jobs)
     return row
+
+
+def columns(qos: str | None) -> list[str]:
+    """The columns of a summary.
+
+    :param qos: as of `Scenario`.
+    """
+    return [*ABOUT, *names(), *(classes.names() if qos is not None else ())]
 
 
 def names() -> list[str]:

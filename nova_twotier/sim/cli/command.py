@@ -2,7 +2,7 @@
 
 import argparse
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from cliff.columns import FormattableColumn
 from cliff.command import Command
@@ -27,11 +27,18 @@ class Complaining:
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Override to add the command's own."""
 
+    def check(self, parsed_args: argparse.Namespace) -> None:
+        """What is refused before anything is done; commands add their own.
+
+        :raises ValueError: if something is.
+        """
+
     def get_epilog(self) -> str:
         return self._epilog or ""
 
     def run(self, parsed_args: argparse.Namespace) -> int:
         try:
+            self.check(parsed_args)
             return super().run(parsed_args)
         except BrokenPipeError:
             raise
@@ -46,11 +53,37 @@ class Action(Complaining, Command):
     """A command that prints no table."""
 
 
-class Table(Complaining, Lister):
+class Printing(Complaining):
+    """A command that prints columns, of which the user may choose some; unknown ones are refused.
+
+    cliff leaves them out without a word, or refuses them when all has been computed.
+    """
+
+    def columns(self, parsed_args: argparse.Namespace) -> Sequence[str] | None:
+        """Override to say which there will be, where the rest takes long; None: not known yet."""
+        return None
+
+    def check(self, parsed_args):
+        super().check(parsed_args)
+        if (columns := self.columns(parsed_args)) is not None:
+            self._require(parsed_args, columns)
+
+    def produce_output(self, parsed_args, column_names, data):
+        self._require(parsed_args, column_names)
+        return super().produce_output(parsed_args, column_names, data)
+
+    def _require(self, parsed_args, columns: Sequence[str]) -> None:
+        known = set(map(self._normalize_column_name, columns))
+        for name in parsed_args.columns:
+            if self._normalize_column_name(name) not in known:
+                raise ValueError(f"there is no column {name!r}; choose of: {', '.join(columns)}")
+
+
+class Table(Printing, Lister):
     """A command that prints rows."""
 
 
-class Card(Complaining, ShowOne):
+class Card(Printing, ShowOne):
     """A command that prints one object."""
 
 

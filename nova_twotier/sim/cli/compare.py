@@ -38,8 +38,13 @@ class Compare(Table):
             "--long", action="store_true", help="print all metrics, not only the most important"
         )
 
+    def columns(self, parsed_args):
+        from nova_twotier.sim import metrics
+
+        return metrics.columns(parsed_args.qos) if parsed_args.long else KEY
+
     def take_action(self, parsed_args):
-        from nova_twotier.sim import metrics, sweep
+        from nova_twotier.sim import sweep
 
         # Here first: a mistake in the workload is found before workers are started.
         workload = options.workload(parsed_args, self.app.complain)
@@ -62,5 +67,4 @@ class Compare(Table):
         rows = [found[index] for index in range(len(points))]
         if rejected := max(row["rejected"] for row in rows):
             self.app.complain(_rejections(rejected, rows[0], workload.name, parsed_args))
-        long = ("policy", "workload", "nodes", "load", "seed", "jobs", "rejected")
-        return table(rows, (*long, *metrics.names()) if parsed_args.long else KEY)
+        return table(rows, self.columns(parsed_args))

@@ -40,6 +40,11 @@ class Run(Card):
         )
         progress.add_quiet(parser)
 
+    def columns(self, parsed_args):
+        from nova_twotier.sim import metrics
+
+        return metrics.columns(parsed_args.qos)
+
     def take_action(self, parsed_args):
         from nova_twotier.sim import metrics, schedules, simulation, tables
 

@@ -57,6 +57,14 @@ class WhatIf(Table):
         changes.add_changes(parser)
         _add_run(parser)
 
+    def columns(self, parsed_args):
+        from nova_twotier.sim.cli import what_if_tables
+
+        if parsed_args.jobs:
+            return what_if_tables.JOBS
+        # A row for each policy has columns for each new job, whose number is not known yet.
+        return None if _several(parsed_args) else what_if_tables.SUMMARY
+
     def take_action(self, parsed_args):
         from nova_twotier.sim.cli import what_if_tables
 
@@ -68,7 +76,7 @@ class WhatIf(Table):
         from nova_twotier.sim import what_if, whole_file
         from nova_twotier.sim.cli import what_if_tables
 
-        several = len(parsed_args.policy or ()) > 1
+        several = _several(parsed_args)
         if several and parsed_args.jobs:
             raise ValueError("--jobs shows one policy: give --policy one name")
         state = _state(parsed_args, self.app.complain)
@@ -91,6 +99,10 @@ class WhatIf(Table):
         if parsed_args.jobs:
             return what_if_tables.by_job(before, after)
         return what_if_tables.summary((state, before), (other, after), added)
+
+
+def _several(parsed: argparse.Namespace) -> bool:
+    return len(parsed.policy or ()) > 1
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:

@@ -16,6 +16,13 @@ AFFECTED = 3
 #: Hosts of a job that are named; of more, only how many there are.
 NAMED = 4
 
+#: The columns of `summary`, and of `by_job`.
+SUMMARY = ("what", "before", "after")
+JOBS = (
+    *("job", "size", "state", "start_before", "start_after", "start_low", "start_high"),
+    *("starts_on", "end_before", "end_after", "end_low", "end_high"),
+)
+
 Case = tuple[QueueState, Mapping[int, Expected]]
 Rows = tuple[Sequence[str], list[tuple]]
 
@@ -83,7 +90,7 @@ def summary(before: Case, after: Case, added: Iterable[int]) -> Rows:
         rows.append(
             (f"job {number} ends in", Span(first[number].finish), Span(second[number].finish))
         )
-    return ("what", "before", "after"), [tuple(map(_cell, row)) for row in rows]
+    return SUMMARY, [tuple(map(_cell, row)) for row in rows]
 
 
 def _new(job: Expected) -> list[tuple]:
@@ -140,8 +147,6 @@ def _spans(outlook: what_if.Outlook) -> tuple[Span, ...]:
 
 def by_job(before: Mapping[int, Expected], after: Mapping[int, Expected]) -> Rows:
     """A row for each job, before and after the changes."""
-    columns = ("job", "size", "state", "start_before", "start_after", "start_low", "start_high")
-    columns += ("starts_on", "end_before", "end_after", "end_low", "end_high")
     rows = []
     for number in sorted(before.keys() | after.keys()):
         old, new = before.get(number), after.get(number)
@@ -157,7 +162,7 @@ def by_job(before: Mapping[int, Expected], after: Mapping[int, Expected]) -> Row
                 *_ends_of(new and new.finish_interval),
             )
         )
-    return columns, [tuple(map(_cell, row)) for row in rows]
+    return JOBS, [tuple(map(_cell, row)) for row in rows]
 
 
 def _ends_of(interval: Interval | None) -> tuple[Span | None, Span | None]:

@@ -49,6 +49,7 @@ class TestRuns(testtools.TestCase):
         jobs = workload(800)
         for name in ("cmcbf", "amcbf", "acfcfs", "amcbf-deadline"):
             row = metrics.summarise(simulate(jobs, Scenario(name, qos=BOTH)))
+            self.assertEqual(metrics.columns(BOTH), list(row))
             urgent, normal, scavenger = (row[f"average_wait_of_{q}_seconds"] for q in Qos)
             self.assertLess(urgent, normal, name)
             self.assertLess(normal, scavenger, name)

@@ -415,9 +415,24 @@ class TestMistakes(CommandCase):
             ("out.txt: a table is a file that ends in .csv", "--jobs-out", "out.txt"),
             ("unrecognized arguments: --foo", "--foo"),
             ("invalid choice: 'xml'", "-f", "xml"),
-            ("No recognized column names in ['nope']", "-c", "nope"),
+            ("there is no column 'nope'; choose of: policy, workload, ", "-c", "nope"),
+            ("there is no column 'nope'", "-c", "jobs", "-c", "nope"),
         ):
             self.refused_run(words, *args)
+
+    def test_columns_are_refused_before_the_run(self):
+        run = (self.source, "--policy", "fcfs", "-c", "policy", "-c", "nope")
+        with mock.patch("nova_twotier.sim.simulation.simulate", side_effect=KeyError("begun")):
+            for args in (
+                ("run", *run),
+                ("run", *run, "--qos", "urgent=0.5"),
+                ("compare", *run, "--jobs", "1"),
+                ("compare", *run, "--jobs", "1", "--long"),
+            ):
+                self.refused("there is no column 'nope'; choose of: policy, ", *args)
+        urgent = ("--qos", "urgent=0.5", "-c", "average_wait_of_urgent_seconds", "--jobs", "1")
+        self.works("compare", *run[:3], *urgent, "--long")
+        self.refused("there is no column 'nope'; choose of: name,", "traces", "list", "-c", "nope")
 
     def test_options_that_contradict_each_other(self):
         for words, *args in (
