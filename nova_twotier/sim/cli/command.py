@@ -82,6 +82,12 @@ class Printing(Complaining):
 class Table(Printing, Lister):
     """A command that prints rows."""
 
+    def produce_output(self, parsed_args, column_names, data):
+        if parsed_args.formatter == "csv":
+            # cliff would write the word None for what there is not.
+            data = [tuple(map(_plain, row)) for row in data]
+        return super().produce_output(parsed_args, column_names, data)
+
 
 class Card(Printing, ShowOne):
     """A command that prints one object."""
@@ -95,8 +101,16 @@ class Number(FormattableColumn):
             return "-"
         if abs(self._value) >= 1000:
             return f"{self._value:.0f}"
-        # The rounding error of a time difference is not a time.
-        return f"{round(self._value, 9):.4g}"
+        # The rounding error of a time difference is not a time; adding 0 makes -0 a 0.
+        return f"{round(self._value, 9) + 0.0:.4g}"
+
+
+def _plain(value):
+    """A cell of a CSV file: empty where there is no value."""
+    if not isinstance(value, FormattableColumn):
+        return value
+    found = value.machine_readable()
+    return "" if found is None else found
 
 
 def cell(value):

@@ -66,12 +66,6 @@ class WhatIf(Table):
         return None if _several(parsed_args) else what_if_tables.SUMMARY
 
     def take_action(self, parsed_args):
-        from nova_twotier.sim.cli import what_if_tables
-
-        rows = self._rows(parsed_args)
-        return what_if_tables.plain(rows) if parsed_args.formatter == "csv" else rows
-
-    def _rows(self, parsed_args):
         from nova_twotier.core import queue_state
         from nova_twotier.sim import what_if, whole_file
         from nova_twotier.sim.cli import what_if_tables

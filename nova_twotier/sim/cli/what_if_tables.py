@@ -169,19 +169,6 @@ def _ends_of(interval: Interval | None) -> tuple[Span | None, Span | None]:
     return (None, None) if interval is None else (Span(interval.low), Span(interval.high))
 
 
-def plain(rows: Rows) -> Rows:
-    """The same for a CSV file, in which cliff would write None for what there is not."""
-    columns, cells = rows
-    return columns, [tuple(map(_plain, row)) for row in cells]
-
-
-def _plain(value):
-    if not isinstance(value, FormattableColumn):
-        return value
-    found = value.machine_readable()
-    return "" if found is None else found
-
-
 class Absent(FormattableColumn):
     """Nothing to say."""
 

@@ -17,6 +17,7 @@ from nova_twotier.conf.manager import OPTS
 from nova_twotier.core import policies
 from nova_twotier.sim import metrics, tables, variants
 from nova_twotier.sim.cli import main
+from nova_twotier.sim.cli.command import Number
 from nova_twotier.sim.cli.commands import COMMANDS
 from nova_twotier.sim.workloads import swf
 
@@ -103,6 +104,9 @@ class TestRun(CommandCase):
         self.assertEqual({"load": None}, json.loads(self.works(*args, "json")))
         self.assertIn("| load  | -     |", self.works(*args, "table"))
 
+    def test_a_rounding_error_is_no_wait(self):
+        self.assertEqual(["0", "0", "-2"], [Number(v).human_readable() for v in (-4e-14, 0.0, -2)])
+
     def test_load(self):
         row = json.loads(self.run_("--load", "0.5", "-f", "json"))
         self.assertEqual((0.5, 0.0), (row["load"], row["maximum_wait_seconds"]))
@@ -169,6 +173,12 @@ class TestCompare(CommandCase):
         self.assertTrue(header.startswith('"policy","average_wait_seconds"'), header)
         (row,) = json.loads(self.works(*args[:-1], "json", "--long"))
         self.assertEqual(set(metrics.names()), set(metrics.names()) & set(row))
+
+    def test_what_has_no_value_is_empty_in_csv(self):
+        lone = self.trace("lone.swf", (1, 0, 100, 1, 100))
+        args = ("compare", lone, "--policy", "fcfs", "--jobs", "1", "--long", "-f", "csv")
+        shown = self.works(*args, "-c", "load", "-c", "jobs", "-c", "average_response_seconds")
+        self.assertEqual('"load","jobs","average_response_seconds"\n"",1,100.0\n', shown)
 
     def test_rejected_jobs(self):
         source = self.trace("big.swf", *self.JOBS, (4, 30, 50, 9, 60))
