@@ -6,9 +6,13 @@ import functools
 import hashlib
 import json
 import pathlib
+import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import threading
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 
 import joblib
 import pandas
@@ -125,10 +129,12 @@ def run(
     :param progress: draw a bar on stderr, if that is a terminal.
     :raises NoDask: if `dask` is given and the package is not installed.
     """
-    with _backend(dask):
+    with _backend(dask), contextlib.ExitStack() as stack:
         # One run a task: a batch would lose its finished runs with the one that is killed.
         parallel = joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")
-        finished = parallel(joblib.delayed(_run_one)(indexed) for indexed in enumerate(points))
+        tasks = (joblib.delayed(_run_one)(indexed) for indexed in enumerate(points))
+        with _without_interrupts():
+            finished = stack.enter_context(_ended(parallel(tasks)))
         yield from tqdm.tqdm(
             finished,
             total=len(points),
@@ -250,6 +256,42 @@ def _table(rows: Iterable[dict]) -> pandas.DataFrame:
 def _run_one(indexed: tuple[int, Point]) -> tuple[int, dict]:
     index, point = indexed
     return index, point.row()
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Leave a Ctrl-C for the end, and for good to this process in those that are started here.
+
+    A terminal sends it to all of them, and a worker would print where it was; joblib ends them.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # no other is interrupted, or may say what is
+        return
+    # First, since it unblocks the signal when it starts, which joblib makes it do.
+    resource_tracker.ensure_running()
+    came: list = []
+    # The mask is for what is started. It keeps nothing from this process, whose other threads
+    # take the signal.
+    handler = signal.signal(signal.SIGINT, lambda *_: came.append(True))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+    if came:
+        signal.raise_signal(signal.SIGINT)
+
+
+@contextlib.contextmanager
+def _ended(results: Generator) -> Iterator[Generator]:
+    """End what still runs at the end, of which joblib would warn."""
+    try:
+        yield results
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            results.close()
 
 
 @contextlib.contextmanager

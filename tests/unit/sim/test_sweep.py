@@ -20,6 +20,8 @@ from nova_twotier.sim.scenario import Scenario
 
 ROOT = pathlib.Path(__file__).parents[3]
 SCENARIO = Scenario("fcfs")
+#: Says whether a process begins with interrupts blocked.
+MASK = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))"
 LINE = "{number} {submit} 0 100 1 -1 -1 1 100 -1 1 3 3 -1 -1 -1 -1 -1\n"
 
 
@@ -204,6 +206,24 @@ class TestResume(SweepCase):
         self.assertEqual(3, len(sweep.collect(out)))
         self.assertEqual(5, sweep.resume(grid(), out, jobs=1))
         self.assertEqual(8, len(sweep.collect(out)))
+
+    def test_an_interrupt_while_workers_start(self):
+        """It waits until they are there, and never comes to them."""
+        blocked = []
+
+        def start(_tasks):
+            os.kill(os.getpid(), signal.SIGINT)
+            blocked.append(subprocess.check_output([sys.executable, "-c", MASK], text=True))
+            return (row for row in ())
+
+        self.addCleanup(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT))
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+        with mock.patch.object(sweep.joblib, "Parallel", return_value=start):
+            self.assertRaises(KeyboardInterrupt, list, sweep.run(grid()))
+        self.assertEqual(["True\n"], blocked)
+        self.assertEqual(signal.default_int_handler, signal.getsignal(signal.SIGINT))
+        self.assertEqual(before, signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 
     def test_a_killed_sweep_goes_on(self):
         out = self.directory / "out"
