@@ -90,7 +90,10 @@ class Workload:
 
         Jobs of run time 0 stay and nothing is clipped. The estimate is the requested time, not
         less than the run time; without a request it is the run time. JSS 2015, Table 2 comes
-        out so. A queue that has the name of a class stands for it.
+        out so. A queue that has the name of a class stands for it. It is remarked how many records
+        are left out.
+
+        :raises InvalidWorkload: as `Workload` does.
         """
         classes = trace.classes
         jobs = tuple(
@@ -106,17 +109,20 @@ class Workload:
             )
             for record in trace.records
         )
+        remarks = _left_out(trace.left_out)
         if not jobs:
-            raise InvalidWorkload(f"{name}: trace has no jobs")
-        if nodes is not None:
-            return cls(name, nodes, jobs)
-        remarks = ()
-        if trace.machine is None:
-            remarks = (
-                f"{name}: its header has no number of MaxProcs or MaxNodes, so the machine has the "
-                f"{trace.processors} slots of the largest job; --nodes sets others",
+            raise InvalidWorkload(": ".join((f"{name}: trace has no jobs", *remarks)))
+        if nodes is None and trace.machine is None:
+            remarks.append(
+                f"its header has no number of MaxProcs or MaxNodes, so the machine has the "
+                f"{trace.processors} slots of the largest job; --nodes sets others"
             )
-        return cls(name, trace.processors, jobs, remarks)
+        return cls(
+            name,
+            trace.processors if nodes is None else nodes,
+            jobs,
+            tuple(f"{name}: {each}" for each in remarks),
+        )
 
     def to_swf(self) -> Trace:
         """A trace that `from_swf` turns into this workload (estimates are raised to run times)."""
@@ -226,6 +232,13 @@ def describe(workload: Workload) -> dict[str, float]:
         "average_estimate_seconds": statistics.fmean(estimates),
         "distinct_estimates": len(set(estimates)),
     }
+
+
+def _left_out(count: int) -> list[str]:
+    """What is to be said of the records that are left out, if there are any."""
+    records = "1 record" if count == 1 else f"{count:,} records"
+    why = "without a run time (field 4) or processors (5 and 8)"
+    return [f"left out {records} {why}"] if count else []
 
 
 def _check(job: Submission, name: str) -> None:

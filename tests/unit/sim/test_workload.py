@@ -146,6 +146,15 @@ class TestTraces(testtools.TestCase):
         empty = swf.parse(["; a comment"], "t.swf")
         error = self.assertRaises(InvalidWorkload, Workload.from_swf, empty, name="t")
         self.assertEqual("t: trace has no jobs", str(error))
+        aborted = swf.parse([f"{n} 0 0 -1 4 -1 -1 4 {'-1 ' * 10}" for n in (1, 2)], "t.swf")
+        error = self.assertRaises(InvalidWorkload, Workload.from_swf, aborted, name="t")
+        why = "left out 2 records without a run time (field 4) or processors (5 and 8)"
+        self.assertEqual(f"t: trace has no jobs: {why}", str(error))
+
+    def test_records_that_are_left_out_are_remarked(self):
+        said = "t: left out 1 record without a run time (field 4) or processors (5 and 8)"
+        self.assertEqual((said,), Workload.from_swf(self.TRACE, name="t").remarks)
+        self.assertEqual((said,), Workload.from_swf(self.TRACE, 5, name="t").remarks)
 
     @given(JOBS)
     def test_to_a_trace_and_back(self, jobs):
