@@ -118,6 +118,27 @@ def grid(
     ]
 
 
+def check(points: Iterable[Point], say: Callable[[str], None]) -> None:
+    """Load the workload of each source once, so that a mistake is found before the first run.
+
+    :param say: is told what a user may not expect of them.
+    :raises ValueError: as the catalogue of workloads, `Workload.scaled` and `Scenario` do.
+    """
+    sources: dict[str, list[Point]] = {}
+    for point in points:
+        sources.setdefault(point.source, []).append(point)
+    for of in sources.values():
+        workload = _workload_of(of[0])
+        for remark in workload.remarks:
+            say(remark)
+        for scenario in {point.scenario.policy: point.scenario for point in of}.values():
+            scenario.check(workload)
+            scenario.check_classes(workload)
+        if loads := [point.load for point in of if point.load is not None]:
+            # The arrivals of the others are earlier.
+            workload.scaled(min(loads))
+
+
 def run(
     points: Sequence[Point], *, jobs: int = -1, dask: str | None = None, progress: bool = True
 ) -> Iterator[tuple[int, dict]]:
@@ -210,11 +231,16 @@ def workload_of(point: Point):
 
     :raises InvalidScenario: as `Scenario.check` does.
     """
-    # A trace is the same with every seed: it is read once.
-    seed = 0 if _is_file(point.source) else point.scenario.seed
-    workload = _workload(point.source, point.nodes, point.head, seed)
+    workload = _workload_of(point)
     point.scenario.check(workload)
     return workload if point.load is None else workload.scaled(point.load)
+
+
+def _workload_of(point: Point):
+    """The workload before it is scaled."""
+    # A trace is the same with every seed: it is read once.
+    seed = 0 if _is_file(point.source) else point.scenario.seed
+    return _workload(point.source, point.nodes, point.head, seed)
 
 
 @functools.lru_cache(maxsize=2)

@@ -15,11 +15,12 @@ KEY = (
 )
 
 
-def _rejections(rejected: int, row: dict, name: str, parsed) -> str:
+def _rejections(rejected: int, row: dict, parsed) -> str:
     jobs = count(rejected, "job")
     if parsed.topology or not parsed.queueing:
         return f"up to {jobs} a run rejected, which --long counts"
-    return f"{jobs} rejected in every run: more processes than the {row['nodes']} slots of {name}"
+    slots = f"the {row['nodes']} slots of {row['workload']}"
+    return f"{jobs} rejected in every run: more processes than {slots}"
 
 
 class Compare(Table):
@@ -46,19 +47,16 @@ class Compare(Table):
     def take_action(self, parsed_args):
         from nova_twotier.sim import sweep
 
-        # Here first: a mistake in the workload is found before workers are started.
-        workload = options.workload(parsed_args, self.app.complain)
-        scenario = options.scenario(parsed_args, *parsed_args.policy)
-        scenario.check(workload)
         points = sweep.grid(
             [parsed_args.source],
             parsed_args.policy,
             [parsed_args.load],
             [parsed_args.seed],
-            scenario,
+            options.scenario(parsed_args, *parsed_args.policy),
             nodes=options.nodes(parsed_args),
             head=parsed_args.head,
         )
+        sweep.check(points, self.app.complain)
         found = dict(
             sweep.run(
                 points, jobs=parsed_args.jobs, dask=parsed_args.dask, progress=not parsed_args.quiet
@@ -66,5 +64,5 @@ class Compare(Table):
         )
         rows = [found[index] for index in range(len(points))]
         if rejected := max(row["rejected"] for row in rows):
-            self.app.complain(_rejections(rejected, rows[0], workload.name, parsed_args))
+            self.app.complain(_rejections(rejected, rows[0], parsed_args))
         return table(rows, self.columns(parsed_args))

@@ -54,6 +54,7 @@ class Sweep(Action):
         )
         # A load or a source that is given twice is one run.
         points = list({point.key(): point for point in grid}.values())
+        sweep.check(points, self.app.complain)
         done = sweep.resume(
             points,
             parsed_args.out,

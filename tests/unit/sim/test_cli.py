@@ -309,6 +309,15 @@ class TestWorkload(CommandCase):
         row = json.loads(self.works("workload", "describe", self.source, "-f", "json"))
         self.assertEqual((3, 2, 11.25), (row["jobs"], row["nodes"], row["load"]))
 
+    def test_a_sweep_makes_the_same_remarks(self):
+        sources = (self.source, self.trace("none.swf", *self.JOBS, (4, 30, -1, 1, 60)))
+        code, _out, err = self.main(
+            *("sweep", *sources, "--policy", "fcfs,easy", "--load", "0.5,0.9", "--seeds", "2"),
+            *("--jobs", "1", "--out", self.path("out")),
+        )
+        said = "none: left out 1 record without a run time (field 4) or processors (5 and 8)"
+        self.assertEqual((0, f"twotier-sim: {said}\n"), (code, err))
+
     def test_machine_that_the_trace_does_not_name(self):
         path = pathlib.Path(self.source)
         path.write_text(path.read_text().replace("MaxProcs: 2", "MaxProcs: 1,024"))
@@ -513,6 +522,22 @@ class TestMistakes(CommandCase):
             out = ("--out", self.path("out"), "--jobs", "1")
             self.refused(words, "sweep", "lublin:9", *args, *out)
             self.works("run", self.source, *args)
+
+    def test_every_source_and_policy_is_looked_at_before_the_first_run(self):
+        out = ("--out", self.path("out"), "--jobs", "1")
+        late = self.trace("late.swf", (1, 0, 1e9, 2, 120), (2, 10_000_000_000, 1e9, 2, 120))
+        with mock.patch("nova_twotier.sim.simulation.simulate", side_effect=KeyError("begun")):
+            for words, *args in (
+                ("no.swf cannot be read", "lublin:9", self.path("no.swf"), "--policy", "fcfs"),
+                ("no users for the predictions of easy++", "lublin:9", "--policy", "fcfs,easy++"),
+                ("it must be 0 to 1e+11", late, "--policy", "fcfs", "--load", "0.5,0.0001"),
+                ("lublin:9 names no classes", "lublin:9", "--policy", "fcfs", "--qos", "trace"),
+            ):
+                self.refused(words, "sweep", *args, *out)
+            policies = ("--policy", "fcfs,easy++", "--jobs", "1")
+            words = "no users for the predictions of easy++"
+            self.refused(words, "compare", "lublin:9", *policies)
+        self.assertFalse((self.directory / "out").exists())
 
     def test_loads_of_a_sweep(self):
         for loads in ("0.9:0.5:0.1", "0.5:0.9", "0.5:0.9:0", "a", "0.5,,0.6", "0.5:9e9:0.1"):
