@@ -19,7 +19,7 @@ import pandas
 import tqdm
 
 import nova_twotier
-from nova_twotier.sim import metrics, simulation, tables
+from nova_twotier.sim import metrics, simulation, tables, whole_file
 from nova_twotier.sim.scenario import Scenario
 from nova_twotier.sim.workloads import catalogue
 
@@ -183,9 +183,8 @@ def resume(points: Sequence[Point], directory: str | pathlib.Path, **options) ->
             left[path] = point
     paths = list(left)
     for index, row in run(list(left.values()), **options):
-        part = paths[index].with_suffix(".part")
-        part.write_text(json.dumps(row | {INPUTS: _inputs(left[paths[index]])}))
-        part.replace(paths[index])
+        with whole_file.replacing(paths[index]) as part:
+            part.write_text(json.dumps(row | {INPUTS: _inputs(left[paths[index]])}))
     # A point that is given twice is one run.
     rows = {point.key(): finished(point, directory) for point in points}
     tables.write(_table(rows.values()), pathlib.Path(directory) / TABLE)
@@ -212,7 +211,8 @@ def collect(
     :param say: is told how many are out of date, if any are.
     :raises NoResults: if it holds none, or one that is damaged.
     """
-    paths = (pathlib.Path(directory) / RUNS).glob("*.json")
+    # Without what a sweep that was killed has written in part.
+    paths = (pathlib.Path(directory) / RUNS).glob("[!.]*.json")
     found = [_read(path) for path in sorted(paths, key=lambda path: path.stat().st_mtime_ns)]
     if not found:
         raise NoResults(f"{directory}: has no finished runs")

@@ -116,6 +116,7 @@ class Reproduce(Table):
 
     def _reproduce(self, experiment, parsed, out, file):
         """Run an experiment and write its report, and its claims into the document."""
+        from nova_twotier.sim import whole_file
         from nova_twotier.sim.reproduce import document, report, runner
         from nova_twotier.sim.reproduce.experiment import Settings
 
@@ -136,7 +137,8 @@ class Reproduce(Table):
         flags = ("--tried",) if parsed.tried else ()
         page = report.page(outcome, _command(experiment.name, given, flags))
         out.mkdir(parents=True, exist_ok=True)
-        (out / file).write_text(page, encoding="utf-8")
+        with whole_file.replacing(out / file) as part:
+            part.write_text(page, encoding="utf-8")
         self.app.complain(f"the report is {out / file}")
         if parsed.doc is not None:
             # Directories are of one machine.

@@ -3,14 +3,15 @@
 import gzip
 import hashlib
 import http.client
-import os
 import pathlib
 import urllib.error
 import urllib.parse
 import urllib.request
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
+
+from nova_twotier.sim import whole_file
 
 ARCHIVE = "https://www.cs.huji.ac.il/labs/parallel/workload/"
 #: What to cite besides the people whom each trace asks to acknowledge.
@@ -181,17 +182,16 @@ def fetch(
     url = log.url if mirror is None else _within(mirror, log.file)
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / log.file
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with whole_file.replacing(path) as part, part.open("wb") as file:
         # Packed, it is smaller than unpacked, but for the smallest.
-        _download(url, part, log.size + CHUNK, progress)
+        for chunk in _download(url, log.size + CHUNK, directory):
+            file.write(chunk)
+            progress(len(chunk))
+        file.flush()
         try:
             check(part, log)
         except ArchiveError as error:
             raise ArchiveError(f"{url}{str(error).removeprefix(str(part))}") from error
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
     return path
 
 
@@ -208,22 +208,23 @@ def _within(mirror: str, file: str) -> str:
     return f"{mirror.rstrip('/')}/{file}"
 
 
-def _download(url: str, path: pathlib.Path, limit: int, progress: Callable[[int], object]) -> None:
-    """Copy what is at a URL into a file, if it has no more bytes than the limit."""
-    with path.open("wb") as file:
-        left = limit
-        try:
-            # Only schemes of `SCHEMES` come here.
-            with urllib.request.urlopen(url, timeout=TIMEOUT) as answer:  # noqa: S310  # nosec B310
-                while left >= 0 and (chunk := answer.read(CHUNK)):
-                    file.write(chunk)
-                    left -= len(chunk)
-                    progress(len(chunk))
-        except (OSError, http.client.HTTPException) as error:
-            raise ArchiveError(
-                f"{url} cannot be fetched: {_reason(error)}; you may also download it elsewhere "
-                f"and put it into {path.parent}"
-            ) from error
+def _download(url: str, limit: int, directory: pathlib.Path) -> Iterator[bytes]:
+    """What is at a URL, if that has no more bytes than the limit.
+
+    :param directory: where to put it if it cannot be fetched from here.
+    """
+    left = limit
+    try:
+        # Only schemes of `SCHEMES` come here.
+        with urllib.request.urlopen(url, timeout=TIMEOUT) as answer:  # noqa: S310  # nosec B310
+            while left >= 0 and (chunk := answer.read(CHUNK)):
+                left -= len(chunk)
+                yield chunk
+    except (OSError, http.client.HTTPException) as error:
+        raise ArchiveError(
+            f"{url} cannot be fetched: {_reason(error)}; you may also download it elsewhere "
+            f"and put it into {directory}"
+        ) from error
     if left < 0:
         raise ArchiveError(f"{url}: is larger than the trace; nothing was kept")
 

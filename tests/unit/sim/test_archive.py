@@ -14,6 +14,7 @@ import testtools
 from nova_twotier.sim.workloads import archive, swf
 from tests.unit.sim.test_cli import LINE, CommandCase
 from tests.unit.sim.test_traces import TRACES
+from tests.unit.sim.test_whole_file import full_disk
 
 CONTENT = ("; MaxProcs: 2\n" + LINE.format(1, 0, 100, 2, 2, 120)).encode()
 TINY = archive.Log(
@@ -107,6 +108,14 @@ class TestFetch(ArchiveCase):
     def test_far_too_much(self):
         self.offer(bytes(len(CONTENT) + archive.CHUNK + 1))
         self.refused(f"{TINY.file}: is larger than the trace", *self.fetch())
+        self.assert_nothing_kept()
+
+    def test_a_full_disk_is_not_taken_for_the_network(self):
+        self.offer(bytes(range(256)) * 2)
+        with full_disk():
+            code, out, err = self.main(*self.fetch())
+        path = self.out / TINY.file
+        self.assertEqual((2, "", f"twotier-sim: {path}: File too large\n"), (code, out, err))
         self.assert_nothing_kept()
 
     def test_mistakes(self):

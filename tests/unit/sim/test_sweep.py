@@ -17,6 +17,7 @@ import testtools
 from nova_twotier.sim import sweep
 from nova_twotier.sim.background_use import BackgroundPoint
 from nova_twotier.sim.scenario import Scenario
+from tests.unit.sim.test_whole_file import full_disk
 
 ROOT = pathlib.Path(__file__).parents[3]
 SCENARIO = Scenario("fcfs")
@@ -224,6 +225,28 @@ class TestResume(SweepCase):
         self.assertEqual(["True\n"], blocked)
         self.assertEqual(signal.default_int_handler, signal.getsignal(signal.SIGINT))
         self.assertEqual(before, signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+
+    def test_a_run_that_was_written_in_part_is_left_out(self):
+        out = self.directory / "out"
+        points = grid(loads=(0.6,), seeds=(0,))
+        with (
+            mock.patch.object(pathlib.Path, "replace", side_effect=SystemExit),
+            mock.patch.object(pathlib.Path, "unlink"),
+        ):
+            self.assertRaises(SystemExit, sweep.resume, points, out, jobs=1)
+        (part,) = (out / sweep.RUNS).iterdir()
+        part.write_text(part.read_text()[:-9])
+        self.assertEqual(2, sweep.resume(points, out, jobs=1))
+        self.assertEqual(2, len(sweep.collect(out)))
+
+    def test_a_full_disk(self):
+        """The error names the run's file, and nothing is left of it."""
+        out = self.directory / "out"
+        (point, *_others) = grid()
+        with full_disk():
+            error = self.assertRaises(OSError, sweep.resume, [point], out, jobs=1)
+        self.assertEqual(str(out / sweep.RUNS / f"{point.key()}.json"), error.filename)
+        self.assertEqual([], list((out / sweep.RUNS).iterdir()))
 
     def test_a_killed_sweep_goes_on(self):
         out = self.directory / "out"
