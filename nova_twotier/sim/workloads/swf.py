@@ -21,6 +21,8 @@ NO_CLASSES = (
     "names no classes of service; its header needs lines such as '; Queue: 1 urgent', with the "
     "number of each class in field 15 of its jobs"
 )
+#: Whole numbers are below: those of jobs and users are columns of tables.
+TOO_LARGE = 10**18
 #: The first bytes of a gzip file.
 GZIP = b"\x1f\x8b"
 
@@ -192,10 +194,10 @@ def _record(words: list[str], place: str) -> Record:
     try:
         record = Record._make([kind(word) for kind, word in zip(_KINDS, words, strict=True)])
         # One infinity or NaN among them makes the sum one.
-        finite = math.isfinite(sum(record))
+        usual = abs(sum(record)) < TOO_LARGE
     except (ValueError, OverflowError):
-        finite = False
-    if not finite:
+        usual = False
+    if not usual:
         record = _checked(words, place)
     if record.submit < 0:
         raise MalformedTrace(f"{place}: field 2 (submit) is {words[1]}; it must be 0 or more")
@@ -219,6 +221,11 @@ def _checked(words: list[str], place: str) -> Record:
             raise MalformedTrace(
                 f"{place}: field {len(values) + 1} ({field}) is {word!r}; it must be {wanted}"
             ) from None
+        if kind is int and abs(value) >= TOO_LARGE:
+            raise MalformedTrace(
+                f"{place}: field {len(values) + 1} ({field}) is {word}; it must be below "
+                f"{TOO_LARGE:.0e}"
+            )
         values.append(kind(value))
     return Record._make(values)
 

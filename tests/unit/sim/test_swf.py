@@ -132,6 +132,15 @@ class TestMalformed(testtools.TestCase):
     def test_not_a_number(self):
         self.assert_refused("t.swf:1: field 4 (run) is 'nan'; it must be a number", line(run="nan"))
 
+    def test_whole_numbers_that_no_table_holds(self):
+        for sign in ("", "-"):
+            self.assert_refused(
+                f"t.swf:1: field 1 (number) is {sign}{2**63}; it must be below 1e+18",
+                line(f"{sign}{2**63}"),
+            )
+        (record,) = parse(line(10**17, run="1e30")).records
+        self.assertEqual(10**17, record.number)
+
     def test_infinity_and_what_is_too_large(self):
         self.assert_refused(
             "t.swf:1: field 4 (run) is '-inf'; it must be a number", line(run="-inf")
