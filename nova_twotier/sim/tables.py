@@ -1,6 +1,5 @@
 """Data frames in and out of files, CSV or Parquet by the name's suffix."""
 
-import os
 import pathlib
 from collections.abc import Iterable
 
@@ -16,7 +15,7 @@ class TableError(ValueError):
 def write(frame: pandas.DataFrame, path: str | pathlib.Path) -> None:
     """Write all of the table or, when it fails half-way, nothing.
 
-    :raises TableError: if the suffix is neither .csv nor .parquet.
+    :raises TableError, whole_file.NoPlace: as `writable` does.
     :raises OSError: if the file cannot be written.
     """
     path = writable(path)
@@ -59,16 +58,10 @@ def checked(path: str | pathlib.Path) -> pathlib.Path:
 def writable(path: str | pathlib.Path) -> pathlib.Path:
     """The path, if a table can be put there: to ask before a long run.
 
-    :raises TableError: if the suffix is not that of a table, or no file can be made there.
+    :raises TableError: if the suffix is not that of a table.
+    :raises whole_file.NoPlace: if no file can be made there.
     """
-    path = checked(path)
-    if not path.parent.is_dir():
-        raise TableError(f"{path}: there is no directory {path.parent}")
-    if path.is_dir():
-        raise TableError(f"{path}: is a directory")
-    if not os.access(path.parent, os.W_OK):
-        raise TableError(f"{path}: no file can be made in {path.parent}")
-    return path
+    return whole_file.possible(checked(path))
 
 
 def select(frame: pandas.DataFrame, conditions: Iterable[tuple[str, str]]) -> pandas.DataFrame:

@@ -7,6 +7,27 @@ import shutil
 from collections.abc import Iterator
 
 
+class NoPlace(ValueError):
+    """A path where no file can be made; the message says why."""
+
+
+def possible(path: str | pathlib.Path) -> pathlib.Path:
+    """The path, if a file can be put there: to ask before a long run.
+
+    :raises NoPlace: if not.
+    """
+    path = pathlib.Path(path)
+    if not path.parent.is_dir():
+        raise NoPlace(f"{path}: there is no directory {path.parent}")
+    if path.is_dir():
+        raise NoPlace(f"{path}: is a directory")
+    # What is no ordinary file, such as a pipe, is written to directly.
+    replaced = path.is_file() or not path.exists()
+    if replaced and not os.access(path.parent, os.W_OK):
+        raise NoPlace(f"{path}: no file can be made in {path.parent}")
+    return path
+
+
 @contextlib.contextmanager
 def replacing(path: str | pathlib.Path) -> Iterator[pathlib.Path]:
     """A path to write to, which becomes this one when all is written.

@@ -46,7 +46,7 @@ class PlotLoad(Action):
         from nova_twotier.sim import sweep, tables
         from nova_twotier.sim.plots import files, load
 
-        outputs = [files.checked(path) for path in parsed_args.out]
+        outputs = [files.writable(path) for path in parsed_args.out]
         results = pathlib.Path(parsed_args.results)
         if not results.exists():
             raise ValueError(f"{results}: there is no such directory or table of a sweep")

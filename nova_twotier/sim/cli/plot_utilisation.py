@@ -23,7 +23,7 @@ class PlotUtilisation(Action):
         from nova_twotier.sim import schedules
         from nova_twotier.sim.plots import files, utilisation
 
-        outputs = [files.checked(path) for path in parsed_args.out]
+        outputs = [files.writable(path) for path in parsed_args.out]
         with progress.steps(parsed_args, 2 + len(outputs)) as step:
             step(f"reading {parsed_args.schedule}")
             schedule = schedules.read(parsed_args.schedule)

@@ -73,6 +73,8 @@ class WhatIf(Table):
         several = _several(parsed_args)
         if several and parsed_args.jobs:
             raise ValueError("--jobs shows one policy: give --policy one name")
+        if parsed_args.state_out:
+            whole_file.possible(parsed_args.state_out)
         state = _state(parsed_args, self.app.complain)
         if parsed_args.at is not None and not state.waiting:
             self.app.complain(f"no job waits at {parsed_args.at:.15g} s")

@@ -23,6 +23,15 @@ def checked(path: str | pathlib.Path) -> pathlib.Path:
     return path
 
 
+def writable(path: str | pathlib.Path) -> pathlib.Path:
+    """The path, if a plot can be put there: to ask before what takes long.
+
+    :raises PlotError: if its suffix names no kind of plot.
+    :raises whole_file.NoPlace: if no file can be made there.
+    """
+    return whole_file.possible(checked(path))
+
+
 def draw(chart, path: str | pathlib.Path) -> None:
     """Draw a chart by the module that is named after its own: `gantt` by `gantt_png`.
 

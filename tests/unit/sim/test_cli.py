@@ -550,6 +550,11 @@ class TestMistakes(CommandCase):
             "no/jobs.csv: there is no directory ", "--jobs-out", self.path("no/jobs.csv")
         )
 
+        with mock.patch("nova_twotier.sim.schedules.read", side_effect=KeyError("begun")):
+            for kind in ("gantt", "utilisation"):
+                plot = ("plot", kind, "a.csv", "--out", self.path("no/a.png"))
+                self.refused("no/a.png: there is no directory ", *plot)
+
     def test_two_tables_in_one_file(self):
         words = "--jobs-out and --schedule-out need a file each"
         one, same = self.path("a.csv"), self.path(f"../{self.directory.name}/a.csv")

@@ -3,6 +3,7 @@
 import json
 import pathlib
 import textwrap
+from unittest import mock
 
 from nova_twotier.core import policies
 from nova_twotier.core.queue_state import Measured, Server, dump, load, past_of, text
@@ -240,6 +241,13 @@ class TestMistakes(WhatIfCase):
         source = self.trace("low.swf", (-1, 0, 100, 2, 120), (5, 10, 100, 2, 120))
         words = "low: job -1: the jobs of a queue's state are numbered from 0"
         self.refused(words, "what-if", source, "--at", "15", "--under", "fcfs")
+
+    def test_a_state_that_cannot_be_written_is_refused_before_the_run(self):
+        at = ("--at", "15", "--under", "fcfs", "--state-out")
+        with mock.patch("nova_twotier.sim.trace_state.state_at", side_effect=KeyError("begun")):
+            words = "no/state.json: there is no directory "
+            self.refused(words, "what-if", self.source, *at, self.path("no/state.json"))
+            self.refused(": is a directory", "what-if", self.source, *at, self.directory)
 
     def test_files(self):
         self.refused("No such file or directory", "what-if", self.path("none.json"))

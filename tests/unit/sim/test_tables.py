@@ -7,7 +7,7 @@ import pandas
 import testtools
 from pandas.testing import assert_frame_equal
 
-from nova_twotier.sim import tables
+from nova_twotier.sim import tables, whole_file
 from tests.unit.sim.result_builders import runs, schedule
 
 
@@ -47,7 +47,8 @@ class TestFiles(TableCase):
 
     def test_no_such_directory(self):
         path = self.directory / "no" / "t.csv"
-        self.assert_refused(f"{path}: there is no directory", tables.write, runs(), path)
+        error = self.assertRaises(whole_file.NoPlace, tables.write, runs(), path)
+        self.assertIn(f"{path}: there is no directory", str(error))
 
     def test_what_is_no_table(self):
         for name in ("t.csv", "t.parquet"):
