@@ -24,8 +24,9 @@ JOB_OR_WHOLE_ARRAY = (
 )
 #: The same where these will do, too.
 JOB_OR_ARRAY = f"{JOB_OR_WHOLE_ARRAY}, '12_[0-9,20]' for some"
-#: States of tasks that have started; a short one is over before it is seen to run.
-_STARTED = ("running", "restoring", "preempting", "ending", "finished", "failed")
+#: States of tasks that have started; a short one is over before it is seen to run. `ending` tells
+#: nothing: so are tasks that are cancelled before they start.
+_STARTED = ("running", "restoring", "preempting", "finished", "failed")
 #: What to say where they will not.
 WHOLE_OR_ONE = "give a whole array, such as 12, or a task, such as 12_3"
 

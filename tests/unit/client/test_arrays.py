@@ -292,6 +292,17 @@ class TestNames(ArrayCase):
             [row] = self.shown("job", "wait", "1", "--until", progress.STARTED)
             self.assertEqual("running", row["State"])
 
+    def test_a_task_that_is_cancelled_while_it_waits_has_not_started(self):
+        self.become(3, state=JobState.ENDING)
+
+        def sleep(_seconds):
+            self.slept += 1
+            self.become(4, state=JobState.RUNNING)
+
+        self.useFixture(fixtures.MonkeyPatch("nova_twotier.client.arrays.time.sleep", sleep))
+        self.shown("job", "wait", "1", "--until", progress.STARTED)
+        self.assertEqual(1, self.slept)
+
     def test_some_tasks_will_not_do(self):
         """They would be all of them."""
         said = "1_[0-1]: give a whole array, such as 12, or a task, such as 12_3"
