@@ -22,6 +22,8 @@ RESETTABLE = {
 #: The action that sets each task of bringing a saved server back. Reset, the server would count as
 #: running without its image or its memory: there is no way back for it.
 BRINGING_BACK = {"unshelving": "unshelve", "resuming": "resume"}
+#: The same for a server of which only the disk counts: what is in its memory may be lost.
+DISK_ONLY = {**RESETTABLE, "resuming": "resume"}
 #: The states that servers are in before each of these. After a reset, a guest that is off shows as
 #: off again as soon as its nova-compute looks; one that is paused or suspended would not.
 VM_STATES = {

@@ -21,6 +21,7 @@ from nova_twotier.cloud.errors import (
     CloudError,
     GroupFull,
     NotYet,
+    Undecided,
     UnfitFlavor,
     UnfitImage,
     translated,
@@ -413,14 +414,17 @@ class Cloud:
         self.nova.servers.stop(server.id)
 
     @translated
-    def reset_if_lost(self, server: Server) -> None:
+    def reset_if_lost(self, server: Server, memory: bool = True) -> None:
         """Clear a server's task state if the request that set it was lost; else do nothing.
 
         It is ACTIVE then, even if its guest is off: Nova knows no other state to reset it to.
 
+        :param memory: whether the saved memory of a suspended server counts; if not, a lost request
+            to resume it is cleared, too.
         :raises Undecided: if it is not known yet whether the request was lost.
         """
-        if lost_requests.is_lost(self._reader, server):
+        actions = lost_requests.RESETTABLE if memory else lost_requests.DISK_ONLY
+        if lost_requests.is_lost(self._reader, server, actions):
             LOG.warning("Server %s was left %s by a request that was lost", server.id, server.task)
             self.nova.servers.reset_state(server.id, "active")
 
@@ -440,6 +444,15 @@ class Cloud:
                 server.task,
             )
             self.delete(server)
+
+    @translated
+    def require_lost(self, server: Server) -> None:
+        """Require that the request to bring a saved server back was lost, so that it stays saved.
+
+        :raises Undecided: if it was not lost, or if that is not known yet.
+        """
+        if not lost_requests.is_lost(self._reader, server, lost_requests.BRINGING_BACK):
+            raise Undecided(f"server {server.id} is being brought back")
 
     @translated
     def console_log(self, server: Server, lines: int, timeout: float = CONSOLE_PAUSE) -> str:

@@ -9,8 +9,9 @@ from collections import Counter, defaultdict
 from datetime import UTC, datetime
 
 from nova_twotier.cloud.compute_hosts import ComputeHost
-from nova_twotier.cloud.errors import CloudError, NotYet
+from nova_twotier.cloud.errors import CloudError, NotYet, Undecided
 from nova_twotier.cloud.instance_actions import InstanceAction
+from nova_twotier.cloud.lost_requests import DISK_ONLY, RESETTABLE
 from nova_twotier.cloud.servers import RUNNING, Server
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import names, reading
@@ -262,9 +263,9 @@ class FakeNova:
     def stop(self, server):
         self.faults.around(lambda: self._begin(server.id, "powering-off", self._power_off, "stop"))
 
-    def reset_if_lost(self, server):
+    def reset_if_lost(self, server, memory=True):
         """As Nova does it: whatever the guest does, it counts as running."""
-        if server.id in self.lost:
+        if server.id in self.lost and server.task in (RESETTABLE if memory else DISK_ONLY):
             self.lost.remove(server.id)
             self._change(server.id, status="ACTIVE")
             self.log(server.id, "resetState")
@@ -272,6 +273,10 @@ class FakeNova:
     def delete_if_lost(self, server):
         if server.id in self.lost:
             self.delete(server)
+
+    def require_lost(self, server):
+        if server.id not in self.lost:
+            raise Undecided("it is being brought back")
 
     def instance_actions(self, server):
         return list(self.actions[server.id])

@@ -5,6 +5,7 @@ from unittest import mock
 from nova.compute import rpcapi as compute
 from nova.conductor import rpcapi as conductor
 
+from nova_twotier.cloud.errors import Undecided
 from nova_twotier.cloud.servers import RUNNING
 from nova_twotier.db.states import JobState, Preemption
 from tests.functional.manager_case import InMemoryTestCase
@@ -22,15 +23,18 @@ class TestLostRequests(InMemoryTestCase):
         uuid = self.store.job(number).uuid
         return [server for server in self.nova.servers() if server.job == uuid]
 
-    def preempted(self, lost, mode, **limits):
+    def preempted(self, lost, mode, keep_servers=False, **limits):
         """The third job is preempted by the second, and `lost` requests for that get lost.
 
         Returns the servers that it had.
+
+        :param keep_servers: those of the third job at its end.
         """
         limits = {"preemption_timeout": 120, **limits}
         self.options = builders.options(boot_grace=3.0, host_interval=1e9, **limits)
         for size, how in ((4, Preemption.SHELVE), (6, Preemption.SHELVE), (2, mode)):
-            self.store.submit(size, [1.0], at=self.now, preemption=how, retries=1)
+            job = {"preemption": how, "retries": 1, "keep_servers": keep_servers and size == 2}
+            self.store.submit(size, [1.0], at=self.now, **job)
         engine = self.engine("amcbf")
         self.rounds(engine, 12)
         self.assertEqual(JobState.RUNNING, self.store.job(3).state)
@@ -75,6 +79,30 @@ class TestLostRequests(InMemoryTestCase):
 
     def test_a_request_to_resume(self):
         self.brought_back(Preemption.SUSPEND, "resume")
+
+    def kept(self, mode, action):
+        """One to bring it back gets lost, and then it ends: no server that is to be kept is
+        deleted."""
+        before = self.preempted(0, mode, keep_servers=True, operation_timeout=30)
+        self.nova.losses[action] = 1
+        self.store.request_action(2, "complete")
+        engine = self.engine("amcbf")
+        for _round in range(100):
+            self.rounds(engine, 1)
+            if self.nova.lost:
+                break
+        self.store.request_action(3, "complete")
+        self.rounds(engine, 300)
+        self.assertEqual(JobState.FINISHED, self.store.job(3).state)
+        gang = self.gang(3)
+        self.assertEqual(before, {server.id for server in gang})
+        self.assertEqual({"SHELVED_OFFLOADED"}, {server.status for server in gang})
+
+    def test_a_request_to_unshelve_what_is_kept(self):
+        self.kept(Preemption.SHELVE, "unshelve")
+
+    def test_a_request_to_resume_what_is_kept(self):
+        self.kept(Preemption.SUSPEND, "resume")
 
     def power_on(self, lost):
         self.options = builders.options(boot_grace=3.0, host_interval=1e9, operation_timeout=30)
@@ -187,6 +215,25 @@ class TestReset(QueueTestCase):
         self.settle(self.shown, "SUSPENDED")
         self.lose(self.cloud.resume, name="resume_instance")
         self.assert_given_up("resuming")
+
+    def test_an_unshelve_of_a_server_that_is_kept(self):
+        self.cloud.shelve(self.server)
+        self.settle(self.shown, "SHELVED_OFFLOADED")
+        self.assertRaises(Undecided, self.cloud.require_lost, self.server)
+        api = conductor.ComputeTaskAPI
+        self.lose(self.cloud.unshelve, api=api, name="unshelve_instance")
+        self.cloud.require_lost(self.server)
+        self.cloud.unlock(self.server)
+        self.assertEqual("unshelving", self.server.task)
+
+    def test_a_resume_of_a_server_that_is_kept(self):
+        """Its disk is; it would lose its memory in any case."""
+        self.cloud.suspend(self.server)
+        self.settle(self.shown, "SUSPENDED")
+        self.lose(self.cloud.resume, name="resume_instance")
+        self.cloud.reset_if_lost(self.server, memory=False)
+        self.cloud.shelve(self.server)
+        self.settle(self.shown, "SHELVED_OFFLOADED")
 
     def test_one_that_is_being_brought_back(self):
         self.cloud.suspend(self.server)

@@ -4,7 +4,7 @@ from functools import partial
 
 from oslo_log import log as logging
 
-from nova_twotier.cloud.lost_requests import RESETTABLE
+from nova_twotier.cloud.lost_requests import DISK_ONLY
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.reasons import failures
 from nova_twotier.db.plans import EndPlan
@@ -16,17 +16,25 @@ from nova_twotier.manager.operations.gang import (
     SAVE,
     UNLOCK,
     delete,
-    give_up,
     remove,
     request,
     reset,
     to_delete,
 )
-from nova_twotier.manager.operations.operation import CloudRequest, Note, Operation, Step, done
+from nova_twotier.manager.operations.operation import (
+    CloudRequest,
+    Note,
+    Operation,
+    Outcome,
+    Step,
+    done,
+)
 
 LOG = logging.getLogger(__name__)
 
 GROUP, TRUST = "group", "trust"
+#: Asks whether a shelved server stays so, because the request to bring it back was lost.
+STAYS = "stays"
 #: What can be shelved.
 KEPT = frozenset({"ACTIVE", "PAUSED", "SHUTOFF", "SUSPENDED"})
 #: Shelved, and about to leave its host: by nova.conf it does not stay there.
@@ -34,8 +42,7 @@ LEAVING = "SHELVED"
 #: What an administrator has left so that it cannot be shelved, and the request that ends that: it
 #: was migrated or resized, or boots from a rescue disk.
 HALFWAY = {"VERIFY_RESIZE": "confirm", "RESCUE": "unrescue"}
-#: Operation timeouts in which an owner may begin images of a server, and an administrator of Nova's
-#: database save what Nova cannot bring back.
+#: Operation timeouts in which an owner may begin images of a server.
 LAST = 4
 #: The task of a server whose nova-compute has not begun with an image.
 ASKED_FOR = "image_snapshot_pending"
@@ -94,7 +101,7 @@ class End(Operation):
         cloud = context.env.cloud
         step, over = Step(), True
         for server in context.gang:
-            if server.status == "SHELVED_OFFLOADED" and not server.busy:
+            if server.status == "SHELVED_OFFLOADED" and _stays(context, server):
                 if not server.locked or context.tried(UNLOCK, server.id):
                     continue
                 step.requests.append(request(UNLOCK, server, partial(cloud.unlock, server)))
@@ -107,12 +114,17 @@ class End(Operation):
                 act = cloud.unrescue if purpose == "unrescue" else cloud.confirm_resize
                 step.requests.append(request(purpose, server, partial(act, server)))
                 context.record(retry_at=context.env.now + context.env.operation_timeout)
+            elif server.task == "unshelving" and context.hangs():
+                step.requests.append(request(STAYS, server, partial(cloud.require_lost, server)))
             over = False
         if context.hangs():
-            step.requests += reset(context, RESETTABLE)
-        if context.overdue(LAST):
-            step.requests += give_up(context)
+            step.requests += reset(context, DISK_ONLY, memory=False)
         return None if over and not context.still_claiming() else step
+
+    def answered(self, context: Context, outcome: Outcome) -> None:
+        # Whoever may not be told that a server stays shelved does not know it.
+        if outcome.key.purpose != STAYS or outcome.error is None:
+            super().answered(context, outcome)
 
     def close(self, context: Context) -> list[Note]:
         job, plan = context.job, context.plan(EndPlan)
@@ -132,6 +144,12 @@ class End(Operation):
             if plan.reason is None or plan.reason.code is not failures.REQUESTED:
                 job.requeues += 1
         return [Note(job.number, job.state, job.reason)]
+
+
+def _stays(context: Context, server: Server) -> bool:
+    """Whether a server that is shelved stays so, also because nobody got the request to bring it
+    back: its image is there all the same, and would be deleted with it."""
+    return not server.busy or context.tried(STAYS, server.id) > 0
 
 
 def _unkept(context: Context, server: Server) -> bool:

@@ -117,17 +117,21 @@ def to_delete(context: Context, server: Server) -> bool:
     )
 
 
-def reset(context: Context, tasks: Container[str]) -> list[CloudRequest]:
+def reset(context: Context, tasks: Container[str], *, memory: bool = True) -> list[CloudRequest]:
     """Requests to clear these tasks of servers, if nova-compute does not know of them: once each,
-    and once more whenever one is saved again.
+    and once more for each time that one was saved.
 
     Until then the server is busy, and all that can be done to it is to delete it.
+
+    :param memory: as of `Cloud.reset_if_lost`.
     """
+    run = partial(context.env.cloud.reset_if_lost, memory=memory)
     return [
-        request(RESET, server, partial(context.env.cloud.reset_if_lost, server))
+        request(RESET, server, partial(run, server))
         for server in context.gang
         if server.task in tasks
-        and context.tried(RESET, server.id) < max(1, context.tried(SAVE, server.id))
+        # The first may have been about a task from before, which only took long.
+        and context.tried(RESET, server.id) <= context.tried(SAVE, server.id)
     ]
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from nova_twotier.cloud.errors import CloudError, Undecided
 from nova_twotier.core.reasons import Effect, failures
 from nova_twotier.db.plans import EndPlan
 from nova_twotier.db.states import ActionKind, ActionState, JobState
@@ -146,35 +147,67 @@ class TestKeep(OperationCase):
             self.assertEqual(calls, self.calls)
 
     def test_so_is_one_from_before_the_end(self):
-        """The job would end for ever, on its slot. What cannot be brought back is given up."""
-        for status, task, hanging, overdue in (
-            ("SHUTOFF", "powering-on", "reset_if_lost", None),
-            ("ACTIVE", "suspending", "reset_if_lost", None),
-            ("SHELVED_OFFLOADED", "unshelving", None, "delete_if_lost"),
-            ("SUSPENDED", "resuming", None, "delete_if_lost"),
+        """The job would end for ever, on its slot. Of a kept server, only the disk counts."""
+        for status, task in (
+            ("SHUTOFF", "powering-on"),
+            ("ACTIVE", "suspending"),
+            ("SUSPENDED", "resuming"),
         ):
             [lost, *rest] = self.gang(status, *["SHELVED_OFFLOADED"] * 2)
             lost, record = dataclasses.replace(lost, task=task), end(self.one)
             limits = {"preemption_timeout": 100.0, "operation_timeout": 60.0}
-            for now, call in (
-                (29.0, None),
-                (30.0, hanging),
-                (239.0, None),
-                (240.0, overdue),
-                (241.0, None),
-            ):
+            for now, calls in ((29.0, []), (30.0, ["reset_if_lost"]), (9e4, [])):
                 self.cloud.reset_mock()
                 self.advance(record, self.one, seen([lost, *rest]), now, **limits)
-                self.assertEqual([(call, lost)] if call else [], self.calls, (task, now))
-                if call:
-                    purpose = "reset" if call == hanging else "give-up"
-                    self.answer(record, f"{purpose} {lost.id}")
+                self.assertEqual([(call, lost) for call in calls], self.calls, (task, now))
+                for _call in calls:
+                    self.cloud.reset_if_lost.assert_called_once_with(lost, memory=False)
+                    self.answer(record, f"reset {lost.id}")
+
+    def test_what_nobody_will_bring_back_is_kept_as_it_is(self):
+        """It has its image, and no slot; to delete it would delete the image, too."""
+        limits = {"preemption_timeout": 100.0, "operation_timeout": 60.0}
+        [lost, *rest] = self.gang(*["SHELVED_OFFLOADED"] * 3, locked=True)
+        rest = [dataclasses.replace(server, locked=False) for server in rest]
+        lost, record = dataclasses.replace(lost, task="unshelving"), end(self.one)
+        for error, now, calls in (
+            (None, 29.0, []),
+            (Undecided("it is on its way"), 30.0, ["require_lost"]),
+            (CloudError("not for you", 403), 60.0, ["require_lost"]),
+            (None, 9e4, ["require_lost"]),
+            (None, 9e4, ["unlock"]),
+        ):
+            self.cloud.reset_mock()
+            self.advance(record, self.one, seen([lost, *rest]), now, **limits)
+            self.assertEqual([(call, lost) for call in calls], self.calls, now)
+            for call in calls:
+                purpose = "stays" if call == "require_lost" else call
+                self.answer(record, f"{purpose} {lost.id}", error)
+        self.finish(record, self.one, seen([lost, *rest]), 9e4, **limits)
+
+    def test_one_after_a_task_that_took_long_is_looked_for(self):
+        """To look at that task was no mistake, and is not all."""
+        [busy, *rest] = self.gang("ACTIVE", *["SHELVED_OFFLOADED"] * 2)
+        limits, record = {"operation_timeout": 60.0}, end(self.one)
+        for task, calls in (
+            ("migrating", ["reset_if_lost"]),
+            ("migrating", []),
+            (None, ["shelve"]),
+            ("shelving", ["reset_if_lost"]),
+            ("shelving", []),
+        ):
+            self.cloud.reset_mock()
+            server = dataclasses.replace(busy, task=task)
+            self.advance(record, self.one, seen([server, *rest]), 59.0, **limits)
+            self.assertEqual([(call, server) for call in calls], self.calls, task)
+            for call in calls:
+                self.answer(record, f"{'save' if call == 'shelve' else 'reset'} {busy.id}")
 
     def test_a_second_one_that_was_lost_is_looked_for_as_well(self):
         [lost, *rest] = self.gang("ACTIVE", *["SHELVED_OFFLOADED"] * 2)
         lost = dataclasses.replace(lost, task="shelving")
         limits = {"preemption_timeout": 100.0, "operation_timeout": 60.0}
-        for saved, reset, calls in ((1, 1, []), (2, 1, ["reset_if_lost"]), (2, 2, [])):
+        for saved, reset, calls in ((1, 2, []), (2, 2, ["reset_if_lost"]), (2, 3, [])):
             self.cloud.reset_mock()
             record = end(self.one, attempts={f"save {lost.id}": saved, f"reset {lost.id}": reset})
             self.advance(record, self.one, seen([lost, *rest]), 59.0, **limits)
