@@ -110,7 +110,11 @@ class End(Operation):
                     step.requests.append(delete(context, server))
             elif not server.busy and server.status in KEPT:
                 step.requests.append(request(SAVE, server, partial(cloud.shelve, server)))
-            elif (purpose := HALFWAY.get(server.status)) and not context.tried(purpose, server.id):
+            elif (
+                (purpose := HALFWAY.get(server.status))
+                and not server.busy
+                and not context.tried(purpose, server.id)
+            ):
                 act = cloud.unrescue if purpose == "unrescue" else cloud.confirm_resize
                 step.requests.append(request(purpose, server, partial(act, server)))
                 context.record(retry_at=context.env.now + context.env.operation_timeout)

@@ -236,6 +236,7 @@ class TestKeep(OperationCase):
         rescued, *rest = self.gang("RESCUE", *["SHELVED_OFFLOADED"] * 2)
         record = end(self.one)
         for status, task, now, calls in (
+            ("RESCUE", "rebooting", 0.0, []),
             ("RESCUE", None, 1.0, ["unrescue"]),
             ("RESCUE", "unrescuing", 30.0, []),
             ("RESCUE", None, 60.0, []),
