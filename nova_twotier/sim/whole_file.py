@@ -38,10 +38,13 @@ def replacing(path: str | pathlib.Path) -> Iterator[pathlib.Path]:
 
     :raises OSError: if the file cannot be written; it has the name of the file.
     """
-    # Through a symbolic link, as any other program would write.
-    target = pathlib.Path(os.path.realpath(path))
+    target = pathlib.Path(path)
     there = target.is_file()
     ordinary = there or not target.exists()
+    if ordinary:
+        # Through a symbolic link, as any other program would write. Those of /dev/stdout and of a
+        # shell's >(...) lead to no path.
+        target = pathlib.Path(os.path.realpath(path))
     part = target.with_name(f".{os.getpid()}.{target.name}") if ordinary else target
     try:
         if there:

@@ -108,6 +108,14 @@ class TestReplacing(testtools.TestCase):
         reader.join()
         self.assertEqual((["new"], True), (read, pipe.is_fifo()))
 
+    def test_a_pipe_without_a_name_is_written_to(self):
+        """As `/dev/stdout | gzip` and `>(gzip > file)` of a shell are."""
+        source, sink = os.pipe()
+        with open(source) as read:
+            with open(sink, "w"), whole_file.replacing(f"/dev/fd/{sink}") as part:
+                part.write_text("new")
+            self.assertEqual("new", read.read())
+
 
 class TestCommands(CommandCase):
     """A disk that is full costs the result, but neither what was there nor the traceback."""
