@@ -44,8 +44,8 @@ LEAVING = "SHELVED"
 HALFWAY = {"VERIFY_RESIZE": "confirm", "RESCUE": "unrescue"}
 #: Operation timeouts in which an owner may begin images of a server.
 LAST = 4
-#: The task of a server whose nova-compute has not begun with an image.
-ASKED_FOR = "image_snapshot_pending"
+#: Tasks of a server whose nova-compute has not begun with an image, or a backup.
+ASKED_FOR = frozenset({"image_snapshot_pending", "image_backup"})
 #: There is nothing to keep of it.
 LOST = frozenset({"BUILD", "ERROR"})
 
@@ -182,5 +182,5 @@ def _images_without_end(context: Context, server: Server) -> bool:
     Nova's lock lets owners make one after another: they would keep the slot for ever. One that is
     being stored since before that may take its time.
     """
-    at = None if server.task == ASKED_FOR else server.updated_at
+    at = None if server.task in ASKED_FOR else server.updated_at
     return context.overdue(LAST, at=at)

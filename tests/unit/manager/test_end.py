@@ -293,6 +293,7 @@ class TestKeep(OperationCase):
             ("image_uploading", 239.0, []),
             ("image_uploading", 241.0, ["delete"]),
             ("image_snapshot_pending", 0.0, ["delete"]),
+            ("image_backup", 0.0, ["delete"]),
         ):
             self.cloud.reset_mock()
             busy = dataclasses.replace(kept, task=task, updated_at=stored_since)
