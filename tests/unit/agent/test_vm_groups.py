@@ -57,6 +57,13 @@ class TestVmGroups(testtools.TestCase):
             self.assertEqual(group, self.find(uuid).path)
         self.assertIsNone(self.find(OTHER))
 
+    def test_a_user_whose_group_has_no_readable_name(self):
+        group = self.group(PLAIN)
+        self.process(1, OTHER, "")
+        (self.proc / "1" / "cgroup").write_bytes(b"3:cpu:/user.slice/\xff\n")
+        self.process(2, VM, f"3:cpu:/{PLAIN}/emulator\n")
+        self.assertEqual(group, self.find().path)
+
     def test_a_process_that_has_just_started(self):
         """It is in the group of libvirtd still, which is not to be changed."""
         self.group("system.slice/libvirtd.service")
