@@ -46,6 +46,8 @@ HALFWAY = {"VERIFY_RESIZE": "confirm", "RESCUE": "unrescue"}
 LAST = 4
 #: Tasks of a server whose nova-compute has not begun with an image, or a backup.
 ASKED_FOR = frozenset({"image_snapshot_pending", "image_backup"})
+#: The last task of a server of which an image is made.
+UPLOADING = "image_uploading"
 #: There is nothing to keep of it.
 LOST = frozenset({"BUILD", "ERROR"})
 
@@ -182,5 +184,8 @@ def _images_without_end(context: Context, server: Server) -> bool:
     Nova's lock lets owners make one after another: they would keep the slot for ever. One that is
     being stored since before that may take its time.
     """
-    at = None if server.task in ASKED_FOR else server.updated_at
-    return context.overdue(LAST, at=at)
+    if server.task in ASKED_FOR or server.updated_at is None:
+        return context.overdue(LAST)
+    # Nova names the upload as a task of its own, after the disk was copied, which may take long.
+    times = LAST + 1 if server.task == UPLOADING else LAST
+    return context.overdue(times, at=server.updated_at)
