@@ -331,8 +331,10 @@ class Api:
         except ApiError as error:
             # A proxy's answers, too, if the API behind it took too long or went away.
             if error.sent or error.status in (HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT):
-                unknown = "it is not known whether it is submitted, see openstack twotier job list"
-                raise ApiError(f"{unknown}: {error}", error.status) from error
+                unknown = "it may have been submitted all the same; before you try again, look with"
+                raise ApiError(
+                    f"{unknown} openstack twotier job list: {error}", error.status
+                ) from error
             raise
 
     def _pages(

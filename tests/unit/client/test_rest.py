@@ -264,7 +264,7 @@ class TestNotTheApi(testtools.TestCase):
         """Who submits it again without a look may have two."""
         aborted = urllib3.exceptions.ProtocolError("Connection aborted.", ConnectionResetError())
         unsent = urllib3.exceptions.NewConnectionError(None, "refused")
-        note = "it is not known whether it is submitted, see openstack twotier job list: "
+        note = "it may have been submitted all the same; before you try again, look with "
         for path, submit in (("jobs", self.api.submit), ("arrays", self.api.submit_array)):
             for answer, known in (
                 ({"exc": requests.ConnectionError(aborted)}, False),
