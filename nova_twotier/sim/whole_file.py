@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import secrets
 import shutil
 from collections.abc import Iterator
 
@@ -17,14 +18,15 @@ def possible(path: str | pathlib.Path) -> pathlib.Path:
     :raises NoPlace: if not.
     """
     path = pathlib.Path(path)
-    if not path.parent.is_dir():
-        raise NoPlace(f"{path}: there is no directory {path.parent}")
     if path.is_dir():
         raise NoPlace(f"{path}: is a directory")
-    # What is no ordinary file, such as a pipe, is written to directly.
-    replaced = path.is_file() or not path.exists()
-    if replaced and not os.access(path.parent, os.W_OK):
-        raise NoPlace(f"{path}: no file can be made in {path.parent}")
+    target, ordinary = _target(path)
+    if not target.parent.is_dir():
+        raise NoPlace(f"{path}: there is no directory {target.parent}")
+    if ordinary and not os.access(target.parent, os.W_OK):
+        raise NoPlace(f"{path}: no file can be made in {target.parent}")
+    if target.exists() and not os.access(target, os.W_OK):
+        raise NoPlace(f"{path}: may not be written to")
     return path
 
 
@@ -38,14 +40,10 @@ def replacing(path: str | pathlib.Path) -> Iterator[pathlib.Path]:
 
     :raises OSError: if the file cannot be written; it has the name of the file.
     """
-    target = pathlib.Path(path)
+    target, ordinary = _target(path)
     there = target.is_file()
-    ordinary = there or not target.exists()
-    if ordinary:
-        # Through a symbolic link, as any other program would write. Those of /dev/stdout and of a
-        # shell's >(...) lead to no path.
-        target = pathlib.Path(os.path.realpath(path))
-    part = target.with_name(f".{os.getpid()}.{target.name}") if ordinary else target
+    # At random: processes in two containers may have the same number.
+    part = target.with_name(f".{secrets.token_hex(4)}.{target.name}") if ordinary else target
     try:
         if there:
             # The directory alone would allow to replace it.
@@ -61,3 +59,13 @@ def replacing(path: str | pathlib.Path) -> Iterator[pathlib.Path]:
     finally:
         if ordinary:
             part.unlink(missing_ok=True)
+
+
+def _target(path: str | pathlib.Path) -> tuple[pathlib.Path, bool]:
+    """Where a file is put, and whether that is an ordinary file, there or not yet."""
+    path = pathlib.Path(path)
+    ordinary = path.is_file() or not path.exists()
+    if ordinary and path.is_symlink():
+        # As any other program would write. The link of a pipe, such as /dev/stdout, names no file.
+        path = pathlib.Path(os.path.realpath(path))
+    return path, ordinary

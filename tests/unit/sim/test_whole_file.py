@@ -5,6 +5,7 @@ import os
 import pathlib
 import resource
 import threading
+from unittest import mock
 
 import fixtures
 import testtools
@@ -108,13 +109,54 @@ class TestReplacing(testtools.TestCase):
         reader.join()
         self.assertEqual((["new"], True), (read, pipe.is_fifo()))
 
-    def test_a_pipe_without_a_name_is_written_to(self):
-        """As `/dev/stdout | gzip` and `>(gzip > file)` of a shell are."""
-        source, sink = os.pipe()
-        with open(source) as read:
-            with open(sink, "w"), whole_file.replacing(f"/dev/fd/{sink}") as part:
-                part.write_text("new")
-            self.assertEqual("new", read.read())
+    def test_an_open_pipe_is_written_to(self):
+        """The shell gives such paths for `| ...` and `>(...)`, whose links name no file."""
+        read, write = os.pipe()
+        path = whole_file.possible(f"/dev/fd/{write}")
+        with whole_file.replacing(path) as part:
+            part.write_text("new")
+        os.close(write)
+        with open(read) as pipe:
+            self.assertEqual("new", pipe.read())
+
+    def test_two_at_once(self):
+        """As processes of the same number in two containers that share the directory."""
+        with whole_file.replacing(self.path) as one, whole_file.replacing(self.path) as other:
+            one.write_text("one")
+            other.write_text("other")
+        self.assertEqual([self.path], list(self.directory.iterdir()))
+        self.assertEqual("one", self.path.read_text())
+
+
+class TestPossible(testtools.TestCase):
+    """What `replacing` would refuse after a long run is refused before it."""
+
+    def setUp(self):
+        super().setUp()
+        self.directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.path = self.directory / "t.txt"
+
+    def assert_refused(self, words, path):
+        error = self.assertRaises(whole_file.NoPlace, whole_file.possible, path)
+        self.assertEqual(f"{path}: {words}", str(error))
+
+    def test_links(self):
+        link = self.directory / "link"
+        link.symlink_to(self.path)
+        self.assertEqual(link, whole_file.possible(link))
+        astray = self.directory / "astray"
+        astray.symlink_to(self.directory / "no" / "t.txt")
+        self.assert_refused(f"there is no directory {self.directory / 'no'}", astray)
+
+    def test_what_may_not_be_written_to(self):
+        self.path.write_text("old")
+        for closed, words in (
+            (self.path, "may not be written to"),
+            (self.directory, f"no file can be made in {self.directory}"),
+        ):
+            # Root may write everywhere.
+            with mock.patch.object(os, "access", lambda path, _mode, no=closed: path != no):
+                self.assert_refused(words, self.path)
 
 
 class TestCommands(CommandCase):
