@@ -193,8 +193,8 @@ def _record(words: list[str], place: str) -> Record:
     # to take a whole number that is written as 2.0.
     try:
         record = Record._make([kind(word) for kind, word in zip(_KINDS, words, strict=True)])
-        # One infinity or NaN among them makes the sum one.
-        usual = abs(sum(record)) < TOO_LARGE
+        # One infinity or NaN among them makes the sum one; of absolute values, none hides another.
+        usual = sum(map(abs, record)) < TOO_LARGE
     except (ValueError, OverflowError):
         usual = False
     if not usual:

@@ -138,6 +138,10 @@ class TestMalformed(testtools.TestCase):
                 f"t.swf:1: field 1 (number) is {sign}{2**63}; it must be below 1e+18",
                 line(f"{sign}{2**63}"),
             )
+        self.assert_refused(
+            f"t.swf:1: field 1 (number) is {10**19}; it must be below 1e+18",
+            line(10**19, wanted="-1e19"),
+        )
         (record,) = parse(line(10**17, run="1e30")).records
         self.assertEqual(10**17, record.number)
 
