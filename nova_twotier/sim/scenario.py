@@ -1,6 +1,7 @@
 """The parameters of a run, and what of them cannot be simulated."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from nova_twotier.core import policies
@@ -124,11 +125,16 @@ class Scenario:
                     f"{self.policy} cannot decide {where}; choose one of: {names}"
                 )
 
-    def check_classes(self, workload: Workload) -> None:
-        """Require a workload whose trace names classes, if the scenario takes them from there.
+    def check_jobs(self, workload: Workload) -> None:
+        """Require a workload that names the owners or classes of its jobs, if they are asked for.
 
-        :raises InvalidScenario: if it names none, or some that cannot be simulated.
+        :raises InvalidScenario: if it has no owners for fair share, or no classes or some that
+            cannot be simulated where they are those of the trace.
         """
+        if self.fair_share is not None and not self.owners(workload):
+            raise InvalidScenario(
+                f"{workload.name} has no {self.fair_share}s for fair share; take a trace with them"
+            )
         if self.qos != classes.TRACE:
             return
         if not workload.classes:
@@ -188,6 +194,10 @@ class Scenario:
 
     def model(self) -> models.Progress:
         return models.load(self.reading, "reading", calibration.get(self.progress))
+
+    def owners(self, workload: Workload) -> Mapping[int, int]:
+        """Who the work of each job counts for under fair share, by its number."""
+        return workload.users if self.fair_share == "user" else workload.groups
 
     def sharing(self) -> FairShare:
         return FairShare(self.half_life, self.background_weight, self.longest_offset)

@@ -17,7 +17,7 @@ from nova_twotier.sim.garbage import collected_seldom
 from nova_twotier.sim.job_table import JobTable
 from nova_twotier.sim.machine import make_cluster, make_running
 from nova_twotier.sim.recorder import Recorder, Stay
-from nova_twotier.sim.scenario import InvalidScenario, Scenario
+from nova_twotier.sim.scenario import Scenario
 from nova_twotier.sim.sharing import Sharing
 from nova_twotier.sim.workloads.workload import Workload
 
@@ -63,7 +63,7 @@ def simulate(
     :raises InvalidScenario: if the workload is for other nodes than the topology has, has no
         owners for fair share, or no classes that it is to give.
     """
-    scenario.check_classes(workload)
+    scenario.check_jobs(workload)
     policy = variants.get(scenario.policy, scenario.deadline_factor)
     if isinstance(policy, EasyPlusPlus):
         policy.users = workload.users
@@ -116,10 +116,5 @@ def sharing_of(workload: Workload, scenario: Scenario, slots: int) -> Sharing | 
     """What the owners use during a run; None without fair share."""
     if scenario.fair_share is None:
         return None
-    known = workload.users if scenario.fair_share == "user" else workload.groups
-    if not known:
-        raise InvalidScenario(
-            f"{workload.name} has no {scenario.fair_share}s for fair share; take a trace with them"
-        )
-    owners = {number: str(owner) for number, owner in known.items()}
+    owners = {number: str(owner) for number, owner in scenario.owners(workload).items()}
     return Sharing(scenario.sharing(), owners, slots)

@@ -133,7 +133,7 @@ def check(points: Iterable[Point], say: Callable[[str], None]) -> None:
             say(remark)
         for scenario in {point.scenario.policy: point.scenario for point in of}.values():
             scenario.check(workload)
-            scenario.check_classes(workload)
+            scenario.check_jobs(workload)
         if loads := [point.load for point in of if point.load is not None]:
             # The arrivals of the others are earlier.
             workload.scaled(min(loads))

@@ -81,7 +81,7 @@ def state_at(
         there is a network or no queue, a job has a negative number (a forward run takes some of
         them for servers), nothing has arrived at that time, or all is over.
     """
-    scenario.check_classes(workload)
+    scenario.check_jobs(workload)
     policy = variants.get(scenario.policy, scenario.deadline_factor)
     if scenario.policy in variants.VARIANTS:
         raise InvalidScenario(f"{policy.name} is only in the simulator; choose another policy")

@@ -532,6 +532,10 @@ class TestMistakes(CommandCase):
                 ("no users for the predictions of easy++", "lublin:9", "--policy", "fcfs,easy++"),
                 ("it must be 0 to 1e+11", late, "--policy", "fcfs", "--load", "0.5,0.0001"),
                 ("lublin:9 names no classes", "lublin:9", "--policy", "fcfs", "--qos", "trace"),
+                (
+                    "lublin:9 has no users for fair share",
+                    *(self.source, "lublin:9", "--policy", "fcfs", "--fair-share", "user"),
+                ),
             ):
                 self.refused(words, "sweep", *args, *out)
             policies = ("--policy", "fcfs,easy++", "--jobs", "1")
