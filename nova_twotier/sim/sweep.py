@@ -286,9 +286,9 @@ def _run_one(indexed: tuple[int, Point]) -> tuple[int, dict]:
 
 @contextlib.contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Leave a Ctrl-C for the end, and for good to this process in those that are started here.
+    """Delay a Ctrl-C to the end of this block; processes that are started in it never see one.
 
-    A terminal sends it to all of them, and a worker would print where it was; joblib ends them.
+    A terminal sends it to workers, too, which would print tracebacks. Joblib ends them.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # no other is interrupted, or may say what is
@@ -311,7 +311,7 @@ def _without_interrupts() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _ended(results: Generator) -> Iterator[Generator]:
-    """End what still runs at the end, of which joblib would warn."""
+    """End the runs that are left when nobody wants their results, without a warning of joblib."""
     try:
         yield results
     finally:

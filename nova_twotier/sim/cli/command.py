@@ -28,9 +28,9 @@ class Complaining:
         """Override to add the command's own."""
 
     def check(self, parsed_args: argparse.Namespace) -> None:
-        """What is refused before anything is done; commands add their own.
+        """Refuse mistakes before anything is done; commands add their own checks.
 
-        :raises ValueError: if something is.
+        :raises ValueError: if there is one.
         """
 
     def get_epilog(self) -> str:
@@ -60,7 +60,7 @@ class Printing(Complaining):
     """
 
     def columns(self, parsed_args: argparse.Namespace) -> Sequence[str] | None:
-        """Override to say which there will be, where the rest takes long; None: not known yet."""
+        """What will be printed; None: not known before the command has run."""
         return None
 
     def check(self, parsed_args):
@@ -76,7 +76,7 @@ class Printing(Complaining):
         known = set(map(self._normalize_column_name, columns))
         for name in parsed_args.columns:
             if self._normalize_column_name(name) not in known:
-                raise ValueError(f"there is no column {name!r}; choose of: {', '.join(columns)}")
+                raise ValueError(f"there is no column {name!r}; choose from: {', '.join(columns)}")
 
 
 class Table(Printing, Lister):

@@ -21,7 +21,7 @@ NO_CLASSES = (
     "names no classes of service; its header needs lines such as '; Queue: 1 urgent', with the "
     "number of each class in field 15 of its jobs"
 )
-#: Whole numbers are below: those of jobs and users are columns of tables.
+#: Whole numbers must be smaller: tables have those of jobs and users as 64-bit integers.
 TOO_LARGE = 10**18
 #: The first bytes of a gzip file.
 GZIP = b"\x1f\x8b"

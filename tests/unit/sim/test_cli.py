@@ -434,7 +434,7 @@ class TestMistakes(CommandCase):
             ("out.txt: a table is a file that ends in .csv", "--jobs-out", "out.txt"),
             ("unrecognized arguments: --foo", "--foo"),
             ("invalid choice: 'xml'", "-f", "xml"),
-            ("there is no column 'nope'; choose of: policy, workload, ", "-c", "nope"),
+            ("there is no column 'nope'; choose from: policy, workload, ", "-c", "nope"),
             ("there is no column 'nope'", "-c", "jobs", "-c", "nope"),
         ):
             self.refused_run(words, *args)
@@ -448,10 +448,11 @@ class TestMistakes(CommandCase):
                 ("compare", *run, "--jobs", "1"),
                 ("compare", *run, "--jobs", "1", "--long"),
             ):
-                self.refused("there is no column 'nope'; choose of: policy, ", *args)
+                self.refused("there is no column 'nope'; choose from: policy, ", *args)
         urgent = ("--qos", "urgent=0.5", "-c", "average_wait_of_urgent_seconds", "--jobs", "1")
         self.works("compare", *run[:3], *urgent, "--long")
-        self.refused("there is no column 'nope'; choose of: name,", "traces", "list", "-c", "nope")
+        listed = ("traces", "list", "-c", "nope")
+        self.refused("there is no column 'nope'; choose from: name,", *listed)
 
     def test_options_that_contradict_each_other(self):
         for words, *args in (
