@@ -1,6 +1,6 @@
 """`compare`: several policies on one workload."""
 
-from nova_twotier.sim.cli import options
+from nova_twotier.sim.cli import options, scenario_options
 from nova_twotier.sim.cli.command import Table, count, table
 
 KEY = (
@@ -33,7 +33,7 @@ class Compare(Table):
         options.add_policies(parser)
         options.add_load(parser)
         options.add_workload(parser)
-        options.add_scenario(parser)
+        scenario_options.add_scenario(parser)
         options.add_parallel(parser)
         parser.add_argument(
             "--long", action="store_true", help="print all metrics, not only the most important"
@@ -52,7 +52,7 @@ class Compare(Table):
             parsed_args.policy,
             [parsed_args.load],
             [parsed_args.seed],
-            options.scenario(parsed_args, *parsed_args.policy),
+            scenario_options.scenario(parsed_args, *parsed_args.policy),
             nodes=options.nodes(parsed_args),
             head=parsed_args.head,
         )

@@ -2,7 +2,7 @@
 
 import os
 
-from nova_twotier.sim.cli import options, progress, values
+from nova_twotier.sim.cli import options, progress, scenario_options, values
 from nova_twotier.sim.cli.command import Card, card, count
 
 
@@ -25,7 +25,7 @@ class Run(Card):
         )
         options.add_load(parser)
         options.add_workload(parser)
-        options.add_scenario(parser)
+        scenario_options.add_scenario(parser)
         parser.add_argument(
             "--jobs-out",
             metavar="FILE",
@@ -52,7 +52,7 @@ class Run(Card):
             tables.writable(path)
         _check_apart(parsed_args.jobs_out, parsed_args.schedule_out)
         workload = options.workload(parsed_args, self.app.complain)
-        scenario = options.scenario(parsed_args, parsed_args.policy)
+        scenario = scenario_options.scenario(parsed_args, parsed_args.policy)
         scenario.check(workload)
         with progress.bar(parsed_args, len(workload.jobs), "job") as shown:
             result = simulation.simulate(

@@ -2,7 +2,7 @@
 
 import pathlib
 
-from nova_twotier.sim.cli import options, values
+from nova_twotier.sim.cli import options, scenario_options, values
 from nova_twotier.sim.cli.command import Action, count
 
 
@@ -37,7 +37,7 @@ class Sweep(Action):
             "--out", required=True, metavar="DIR", help="where results are kept, e.g. results"
         )
         options.add_workload(parser)
-        options.add_scenario(parser)
+        scenario_options.add_scenario(parser)
         options.add_parallel(parser)
 
     def take_action(self, parsed_args):
@@ -48,7 +48,7 @@ class Sweep(Action):
             parsed_args.policy,
             parsed_args.load,
             range(parsed_args.seed, parsed_args.seed + parsed_args.seeds),
-            options.scenario(parsed_args, *parsed_args.policy),
+            scenario_options.scenario(parsed_args, *parsed_args.policy),
             nodes=options.nodes(parsed_args),
             head=parsed_args.head,
         )

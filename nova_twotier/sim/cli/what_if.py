@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Callable
 
-from nova_twotier.sim.cli import changes, options, values
+from nova_twotier.sim.cli import changes, options, scenario_options, values
 from nova_twotier.sim.cli.command import Table
 
 #: The estimator of a state that names none.
@@ -105,7 +105,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     """What a run until the time is like."""
     options.add_load(parser)
     options.add_workload(parser)
-    options.add_scenario(parser)
+    scenario_options.add_scenario(parser)
 
 
 def _state(parsed: argparse.Namespace, say: Callable[[str], None]):
@@ -124,7 +124,7 @@ def _state(parsed: argparse.Namespace, say: Callable[[str], None]):
 
     workload = options.workload(parsed, say)
     # The state keeps what the others go by.
-    scenario = options.scenario(parsed, parsed.under, *policies.POLICIES)
+    scenario = scenario_options.scenario(parsed, parsed.under, *policies.POLICIES)
     scenario.check(workload)
     return trace_state.state_at(workload, scenario, parsed.at, parsed.estimator or SDPN)
 
