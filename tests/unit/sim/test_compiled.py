@@ -20,8 +20,9 @@ TOOLS = shutil.which("cc") and importlib.util.find_spec("setuptools")
 #: clusters of their own, which compiled classes do not allow.
 TESTS = (
     *("core/prediction", "core/test_policies.py", "core/test_slot_assignment.py"),
-    *("sim/test_cli.py", "sim/test_cli_what_if.py", "sim/test_same_results.py"),
-    *("sim/test_shared.py", "sim/test_simulation.py", "sim/test_what_if.py"),
+    *("sim/test_cli.py", "sim/test_cli_mistakes.py", "sim/test_cli_plots.py"),
+    *("sim/test_cli_what_if.py", "sim/test_same_results.py", "sim/test_shared.py"),
+    *("sim/test_simulation.py", "sim/test_what_if.py"),
 )
 
 
