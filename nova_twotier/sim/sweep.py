@@ -156,13 +156,15 @@ def run(
         tasks = (joblib.delayed(_run_one)(indexed) for indexed in enumerate(points))
         with _without_interrupts():
             finished = stack.enter_context(_ended(parallel(tasks)))
-        yield from tqdm.tqdm(
-            finished,
-            total=len(points),
-            unit="run",
-            file=sys.stderr,
-            disable=None if progress else True,
+        shown = stack.enter_context(
+            tqdm.tqdm(
+                total=len(points), unit="run", file=sys.stderr, disable=None if progress else True
+            )
         )
+        # Not `yield from`: a caller that stops early would close joblib's generator, which warns.
+        for result in finished:
+            shown.update()
+            yield result
 
 
 def resume(points: Sequence[Point], directory: str | pathlib.Path, **options) -> int:

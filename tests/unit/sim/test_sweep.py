@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from unittest import mock
 
 import distributed
@@ -225,6 +226,26 @@ class TestResume(SweepCase):
         self.assertEqual(["True\n"], blocked)
         self.assertEqual(signal.default_int_handler, signal.getsignal(signal.SIGINT))
         self.assertEqual(before, signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+
+    def test_who_stops_early_is_not_warned(self):
+        """For example because the disk is full."""
+
+        def start(_tasks):
+            try:
+                yield 0, {}
+            except GeneratorExit:
+                warnings.warn("some tasks were cancelled", stacklevel=1)
+                raise
+
+        with (
+            mock.patch.object(sweep.joblib, "Parallel", return_value=start),
+            warnings.catch_warnings(record=True) as said,
+        ):
+            warnings.simplefilter("always")
+            rows = sweep.run(grid())
+            next(rows)
+            rows.close()
+        self.assertEqual([], said)
 
     def test_a_run_that_was_written_in_part_is_left_out(self):
         out = self.directory / "out"
