@@ -270,7 +270,7 @@ def _check_together(parsed: argparse.Namespace, estimates: str, policies: Sequen
             not parsed.rerank
             and all(type(variants.get(name)).rank is Policy.rank for name in policies),
             f"--keep-rank says nothing but under policies such as {AmcbfDeadline.name}, which "
-            "order jobs by their run times",
+            "rank running jobs, too, by their run times",
         ),
         (
             parsed.deadline_factor != DEADLINE_FACTOR and AmcbfDeadline.name not in policies,

@@ -94,7 +94,7 @@ class TestMistakes(CommandCase):
                 *("--keep-rank", "--exact-estimates"),
             ),
             (
-                "--keep-rank says nothing but under policies such as amcbf-deadline",
+                "under policies such as amcbf-deadline, which rank running jobs, too, by their run",
                 *("--keep-rank", "--estimates", "historical"),
             ),
             ("--deadline-factor says nothing but under amcbf-deadline", "--deadline-factor", "2"),
