@@ -128,7 +128,7 @@ class End(Operation):
         return None if over and not context.still_claiming() else step
 
     def answered(self, context: Context, outcome: Outcome) -> None:
-        # Whoever may not be told that a server stays shelved does not know it.
+        # A question that is refused is no answer: only Nova says that the server stays shelved.
         if outcome.key.purpose != STAYS or outcome.error is None:
             super().answered(context, outcome)
 
