@@ -293,13 +293,12 @@ def _without_interrupts() -> Iterator[None]:
     A terminal sends it to workers, too, which would print tracebacks. Joblib ends them.
     """
     if threading.current_thread() is not threading.main_thread():
-        yield  # no other is interrupted, or may say what is
+        yield  # only the main thread is interrupted, and only it may set handlers
         return
-    # First, since it unblocks the signal when it starts, which joblib makes it do.
+    # Joblib would start it within the block, where its start unblocks the signal again.
     resource_tracker.ensure_running()
     came: list = []
-    # The mask is for what is started. It keeps nothing from this process, whose other threads
-    # take the signal.
+    # The workers inherit the mask. In this process it is not enough: other threads take the signal.
     handler = signal.signal(signal.SIGINT, lambda *_: came.append(True))
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

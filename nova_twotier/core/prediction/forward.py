@@ -49,25 +49,16 @@ class _Course:
         self.finish = math.inf
         self.start = math.inf
 
-    def pause(self, now: float) -> None:
-        """Do the work that was done until `now`, and no more until a rate is set."""
-        if now > self.since:
-            self._advance(now)
-        self.rate, self.finish = 0.0, math.inf
-
     def go(self, rate: float, now: float) -> float:
         """Advance at `rate` from `now` on, or from when it has come to its slots; returns the
         finish."""
         if now > self.since:
-            self._advance(now)
+            left = self.left - self.rate * (now - self.since)
+            self.left = left if left > 0.0 else 0.0
+            self.since = now
         self.rate = rate
         self.finish = finish = self.since + self.left / rate if rate > 0 else math.inf
         return finish
-
-    def _advance(self, now: float) -> None:
-        left = self.left - self.rate * (now - self.since)
-        self.left = left if left > 0.0 else 0.0
-        self.since = now
 
 
 class _Forward:
@@ -153,7 +144,7 @@ class _Forward:
                 entered.append(runs[number])
                 continue
             course = self._running[number]
-            course.pause(now)
+            course.go(0.0, now)
             self._rates.gone(number)
             if isinstance(action, Move):
                 if action.after != action.before:
