@@ -21,8 +21,8 @@ class Queue:
         #: The orders of the jobs of each size, and the existing sizes.
         self._of_size: dict[int, list[Order]] = {}
         self._sizes: list[int] = []
-        #: By the time that they are sorted by, once that was asked for.
-        self._shortest: dict[Callable[[Job], float], Shortest] = {}
+        #: Sorted by the times that were asked for.
+        self._shortest: list[Shortest] = []
         #: The orders of the jobs that may not run in the foreground.
         self._alone: list[Order] = []
         #: The jobs that may run in each tier, once there was a job that may not run in both.
@@ -36,7 +36,7 @@ class Queue:
         twin._orders = list(self._orders)
         twin._of_size = {size: list(orders) for size, orders in self._of_size.items()}
         twin._sizes = list(self._sizes)
-        twin._shortest = {time: index.copy() for time, index in self._shortest.items()}
+        twin._shortest = [index.copy() for index in self._shortest]
         twin._alone = list(self._alone)
         twin._of_tier = {tier: queue.copy() for tier, queue in self._of_tier.items()}
         return twin
@@ -134,7 +134,7 @@ class Queue:
             insort(self._sizes, job.size)
         else:
             insort(alike, order)
-        for index in self._shortest.values():
+        for index in self._shortest:
             index.add(job)
         if not job.foreground:
             insort(self._alone, order)
@@ -160,7 +160,7 @@ class Queue:
             del self._sizes[bisect_left(self._sizes, job.size)]
         else:
             del alike[0 if alike[0] == order else bisect_left(alike, order)]
-        for index in self._shortest.values():
+        for index in self._shortest:
             index.remove(job)
         if not job.foreground:
             del self._alone[bisect_left(self._alone, order)]
@@ -291,10 +291,11 @@ class Queue:
 
     def _sorted(self, size: int, time: Callable[[Job], float]) -> list[Entry]:
         """The jobs of a size by a time, the least first; the caller must not change the list."""
-        index = self._shortest.get(time)
-        if index is None:
-            index = self._shortest[time] = Shortest(time)
-        return index.of_size(size, self._of_size.get(size, ()), self._jobs)
+        found = [index for index in self._shortest if index.time is time]
+        if not found:
+            found = [Shortest(time)]
+            self._shortest += found
+        return found[0].of_size(size, self._of_size.get(size, ()), self._jobs)
 
 
 def _estimate(job: Job) -> float:

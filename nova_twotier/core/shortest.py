@@ -19,11 +19,11 @@ class Shortest:
     """
 
     def __init__(self, time: Callable[[Job], float]):
-        self._time = time
+        self.time = time
         self._of_size: dict[int, list[Entry]] = {}
 
     def copy(self) -> "Shortest":
-        twin = Shortest(self._time)
+        twin = Shortest(self.time)
         twin._of_size = {size: list(entries) for size, entries in self._of_size.items()}
         return twin
 
@@ -51,4 +51,4 @@ class Shortest:
 
     def _entry(self, job: Job) -> Entry:
         place, number = job.order
-        return self._time(job), place, number
+        return self.time(job), place, number
