@@ -106,8 +106,8 @@ def _mistakes(site: Site, things: list[Thing], resources: JobResources) -> Itera
 
 
 def _unfit(site: Site, resources: JobResources, kind: str, name: str, pool: str) -> list[str]:
-    """What of a flavor or an image pins VMs to CPUs, if any host of the pool has several tiers;
-    else nothing, as there it does no harm."""
+    """The settings of a flavor or image that pin VMs to CPUs; none in a pool where all hosts have
+    one tier, as they do no harm there."""
     # First, as most have nothing of it: then no other question is asked.
     specs = resources.own_cpus(kind, name)
     shapes = site.aggregates.shapes().values() if specs else ()

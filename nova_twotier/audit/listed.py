@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-#: Names that a message has.
+#: A message has no more names than these.
 MOST = 10
 
 

@@ -399,7 +399,7 @@ class Api:
             raise ApiError(f"Keystone gives no token: {error}", error.http_status) from error
 
     def _without_version(self) -> dict[str, str]:
-        """The option that corrects an endpoint with the version, as other services have it."""
+        """Take `/v1` off the endpoint of the catalog, if it ends so: paths have it already."""
         endpoint = (self._adapter.get_endpoint() or "").rstrip("/")
         without = endpoint.removesuffix("/v1")
         return {} if without == endpoint else {"endpoint_override": without}

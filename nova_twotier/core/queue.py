@@ -21,7 +21,7 @@ class Queue:
         #: The orders of the jobs of each size, and the existing sizes.
         self._of_size: dict[int, list[Order]] = {}
         self._sizes: list[int] = []
-        #: Sorted by the times that were asked for.
+        #: The jobs of each size, sorted by each time that was asked for, such as the estimate.
         self._shortest: list[Shortest] = []
         #: The orders of the jobs that may not run in the foreground.
         self._alone: list[Order] = []
@@ -290,7 +290,7 @@ class Queue:
                 yield jobs[number]
 
     def _sorted(self, size: int, time: Callable[[Job], float]) -> list[Entry]:
-        """The jobs of a size by a time, the least first; the caller must not change the list."""
+        """The jobs of a size, sorted by a time, shortest first; do not change the list."""
         found = [index for index in self._shortest if index.time is time]
         if not found:
             found = [Shortest(time)]

@@ -196,7 +196,7 @@ class Scenario:
         return models.load(self.reading, "reading", calibration.get(self.progress))
 
     def owners(self, workload: Workload) -> Mapping[int, int]:
-        """Who the work of each job counts for under fair share, by its number."""
+        """The owner to whom fair share charges the work of each job, by job number."""
         return workload.users if self.fair_share == "user" else workload.groups
 
     def sharing(self) -> FairShare:

@@ -62,7 +62,7 @@ def replacing(path: str | pathlib.Path) -> Iterator[pathlib.Path]:
 
 
 def _target(path: str | pathlib.Path) -> tuple[pathlib.Path, bool]:
-    """Where a file is put, and whether that is an ordinary file, there or not yet."""
+    """The file that a path leads to, and whether it is an ordinary one, or will be."""
     path = pathlib.Path(path)
     ordinary = path.is_file() or not path.exists()
     if ordinary and path.is_symlink():

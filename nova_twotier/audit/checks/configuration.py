@@ -97,7 +97,7 @@ def plugin(conf) -> Result:
 
 
 def job_defaults(conf) -> Result:
-    """Nova knows an image and a network by their uuids only, where users write their names."""
+    """The default image and network must be given by uuid: Nova takes no names of them."""
     wrong = [
         f"[manager]{kind} is {value!r}: give the uuid that `openstack {kind} list` shows{others}"
         for kind, value, others in (

@@ -153,8 +153,8 @@ class End(Operation):
 
 
 def _stays(context: Context, server: Server) -> bool:
-    """Whether a server that is shelved stays so, also because nobody got the request to bring it
-    back: its image is there all the same, and would be deleted with it."""
+    """Whether a shelved server stays so: it is idle, or a request to unshelve it was lost. Its image
+    is there all the same, and would be deleted with the server."""
     return not server.busy or context.tried(STAYS, server.id) > 0
 
 
@@ -179,10 +179,10 @@ def _unkept(context: Context, server: Server) -> bool:
 
 
 def _images_without_end(context: Context, server: Server) -> bool:
-    """Whether its owner still begins images of a server, or one has never begun.
+    """Whether the images that an owner makes of a server are not waited for any longer.
 
-    Nova's lock lets owners make one after another: they would keep the slot for ever. One that is
-    being stored since before that may take its time.
+    Nova's lock lets owners make one after another: they would keep the slot for ever. An image that
+    was begun in time may take as long as it needs; one that nova-compute has not begun may not.
     """
     if server.task in ASKED_FOR or server.updated_at is None:
         return context.overdue(LAST)

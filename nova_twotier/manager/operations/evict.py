@@ -40,8 +40,8 @@ from nova_twotier.manager.operations.operation import (
     failed,
 )
 
-#: So often in a row may the rest of a job that was saved in part not be saved until its walltime
-#: runs on: it would keep its slots for ever. With the back-offs, these take about twenty minutes.
+#: After so many failed attempts in a row to save the rest of a job that was saved in part, its
+#: walltime runs on: it would keep its slots for ever. With back-offs, they take about 20 minutes.
 REPAIRS = 10
 
 

@@ -118,7 +118,7 @@ def to_delete(context: Context, server: Server) -> bool:
 
 
 def reset(context: Context, tasks: Container[str], *, memory: bool = True) -> list[CloudRequest]:
-    """Requests to clear these tasks of servers, if nova-compute does not know of them: once each,
+    """Requests to reset servers left in one of these tasks by a request that was lost: once each,
     and once more for each time that one was saved.
 
     Until then the server is busy, and all that can be done to it is to delete it.

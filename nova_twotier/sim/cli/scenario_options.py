@@ -13,7 +13,7 @@ DEADLINE_FACTOR = 1.0
 
 
 def add_scenario(parser: argparse.ArgumentParser) -> None:
-    """The machine and its jobs, but for the policy."""
+    """Add the options that describe the machine and its jobs; the policy is an argument."""
     group = parser.add_argument_group("machine and jobs")
     group.add_argument(
         "--slots",

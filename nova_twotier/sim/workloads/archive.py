@@ -209,7 +209,7 @@ def _within(mirror: str, file: str) -> str:
 
 
 def _download(url: str, limit: int, directory: pathlib.Path) -> Iterator[bytes]:
-    """What is at a URL, if that has no more bytes than the limit.
+    """Download a URL, in chunks, if it has no more bytes than the limit.
 
     :param directory: where to put it if it cannot be fetched from here.
     """

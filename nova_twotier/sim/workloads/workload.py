@@ -235,7 +235,7 @@ def describe(workload: Workload) -> dict[str, float]:
 
 
 def _left_out(count: int) -> list[str]:
-    """What is to be said of the records that are left out, if there are any."""
+    """Remarks on how many records of a trace are left out, and why; none if all are jobs."""
     records = "1 record" if count == 1 else f"{count:,} records"
     why = "without a run time (field 4) or processors (5 and 8)"
     return [f"left out {records} {why}"] if count else []
