@@ -153,8 +153,10 @@ class End(Operation):
 
 
 def _stays(context: Context, server: Server) -> bool:
-    """Whether a shelved server stays so: it is idle, or a request to unshelve it was lost. Its image
-    is there all the same, and would be deleted with the server."""
+    """Whether a shelved server stays so: it is idle, or a request to unshelve it was lost.
+
+    Its image is there all the same, and would be deleted with the server.
+    """
     return not server.busy or context.tried(STAYS, server.id) > 0
 
 
