@@ -130,7 +130,10 @@ class VmGroups:
                 yield uuid, (process, VmGroup(path, self._controller))
 
     def _group_of(self, process: pathlib.Path) -> pathlib.Path | None:
-        """The VM's group, by its QEMU's /proc/<pid>; None if that has ended, or is no QEMU."""
+        """Find the control group of a VM from /proc/<pid> of its QEMU.
+
+        None if the process has ended, or is no QEMU.
+        """
         try:
             groups = (process / "cgroup").read_text()
         except (OSError, UnicodeError):  # users may call their groups anything

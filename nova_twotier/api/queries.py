@@ -209,7 +209,7 @@ def events(
 
 
 def _are_few(session: Session, since: float) -> bool:
-    """Whether so few events have happened since a time that the index on it finds them fastest.
+    """Whether so few events are newer than a time that it is fastest to find them by its index.
 
     Otherwise it is faster to walk through all events until there are enough.
     """

@@ -1,4 +1,4 @@
-"""Lists names in a message, of which a large cloud may have thousands."""
+"""Shortens lists of names in messages: a large cloud has thousands of hosts."""
 
 from collections.abc import Sequence
 

@@ -52,7 +52,7 @@ class JobResources:
         return limits.exceeded(size, self._flavor(flavor) if flavor else None)
 
     def _find(self, kind: str, name: str) -> Document | None:
-        """What Nova shows of a thing; None if there is none."""
+        """Nova's document of a flavor, image, network or key; None if there is no such thing."""
         if kind == "flavor":
             return self._flavor(name)
         if "/" in name:

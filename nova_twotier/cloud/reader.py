@@ -156,7 +156,7 @@ class Reader:
         return None if answer.status_code == 404 else _decoded(answer, url)["image"]
 
     def find(self, url: str, microversion: str) -> Document | None:
-        """What Nova answers for a URL; None only if Nova itself says that there is nothing."""
+        """Get the document at a URL; None only if Nova itself, and no proxy, answers 404."""
         answer = self._answer(url, microversion)
         if answer.status_code == 404 and _says_not_found(answer):
             return None

@@ -550,12 +550,12 @@ Example: default,gpu
         "flavor",
         help="Name of the flavor of jobs that name none. It has resources:CUSTOM_TWOTIER_SLOT=1.",
     ),
-    cfg.StrOpt("image", help="Uuid of the image of jobs that name none; its name will not do."),
+    cfg.StrOpt("image", help="Uuid, not name, of the image of jobs that name none."),
     cfg.StrOpt(
         "network",
         default="none",
         help="""
-Network of the servers: ``none``, ``auto``, or the uuid of a network; its name will not do.
+Network of the servers: ``none``, ``auto``, or the uuid (not the name) of a network.
 
 Example: auto
 """,

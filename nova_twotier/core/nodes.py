@@ -131,7 +131,7 @@ class Nodes(Cluster):
     def _vacate(self, run: Run) -> None:
         job, tier, hosts, _pinned, _until = run
         jobs, free, vacant = self.jobs[tier], self.free[tier], self._vacant
-        others = self.jobs[FG if tier is BG else BG]
+        others = self.jobs[FG if tier is BG else BG]  # `tier.other` would be a call
         for host in hosts:
             jobs[host] = None
             if others[host] is None:

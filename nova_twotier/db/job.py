@@ -232,7 +232,7 @@ class Job(Queueing, ArrayTask, Predicted, Reasoned, Base):
 
     @property
     def interrupted(self) -> bool:
-        """Whether its run was paused by `interrupt`, until its back-off ends or ended.
+        """Whether `interrupt` paused the run until the end of a back-off, which may be over.
 
         Such a run begins again exactly then; other runs begin at other times.
         """

@@ -56,7 +56,7 @@ def checked(path: str | pathlib.Path) -> pathlib.Path:
 
 
 def writable(path: str | pathlib.Path) -> pathlib.Path:
-    """The path, if a table can be put there: to ask before a long run.
+    """Check, before a long run, that a table can be written to a path; return the path.
 
     :raises TableError: if the suffix is not that of a table.
     :raises whole_file.NoPlace: if no file can be made there.

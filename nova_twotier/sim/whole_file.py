@@ -13,7 +13,7 @@ class NoPlace(ValueError):
 
 
 def possible(path: str | pathlib.Path) -> pathlib.Path:
-    """The path, if a file can be put there: to ask before a long run.
+    """Check, before a long run, that a file can be written to a path; return the path.
 
     :raises NoPlace: if not.
     """

@@ -181,7 +181,7 @@ def _unkept(context: Context, server: Server) -> bool:
 
 
 def _images_without_end(context: Context, server: Server) -> bool:
-    """Whether the images that an owner makes of a server are not waited for any longer.
+    """Whether to wait no longer for the images that an owner makes of a server.
 
     Nova's lock lets owners make one after another: they would keep the slot for ever. An image that
     was begun in time may take as long as it needs; one that nova-compute has not begun may not.

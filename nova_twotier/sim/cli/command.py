@@ -60,7 +60,7 @@ class Printing(Complaining):
     """
 
     def columns(self, parsed_args: argparse.Namespace) -> Sequence[str] | None:
-        """What will be printed; None: not known before the command has run."""
+        """The columns that will be printed; None if only the run can tell."""
         return None
 
     def check(self, parsed_args):

@@ -202,7 +202,7 @@ def _add_network(parser: argparse.ArgumentParser) -> None:
 
 
 def scenario(parsed: argparse.Namespace, *policies: str):
-    """The scenario of the options of `add_workload` and `add_scenario`, with the first policy.
+    """Build the scenario from the parsed options, with the first of the policies.
 
     :param policies: all that are to run, or of which something may be asked later.
     :raises ValueError: as `Scenario` does, and if an option says nothing without another one.

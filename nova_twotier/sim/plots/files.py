@@ -24,7 +24,7 @@ def checked(path: str | pathlib.Path) -> pathlib.Path:
 
 
 def writable(path: str | pathlib.Path) -> pathlib.Path:
-    """The path, if a plot can be put there: to ask before what takes long.
+    """Check, before anything that takes long, that a plot can be written to a path; return it.
 
     :raises PlotError: if its suffix names no kind of plot.
     :raises whole_file.NoPlace: if no file can be made there.

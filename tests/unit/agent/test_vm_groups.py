@@ -94,17 +94,16 @@ class TestVmGroups(testtools.TestCase):
         self.assertRaises(Gone, first.set_idle, True)
 
     def test_a_group_that_an_earlier_process_left_behind(self):
-        for number in (1, 2):
-            path = f"machine/qemu-{number}-x.libvirt-qemu"
-            group = self.group(path)
-            self.process(number, VM, f"3:cpu:/{path}/emulator\n")
-            if number == 1:
-                finder = VmGroups(self.controller, self.proc)
-                finder.find(VM)
-                self.remove(self.proc / "1")
-        self.assertEqual(group, finder.find(VM).path)
+        self.check_the_second_group(lambda: self.remove(self.proc / "1"))
 
     def test_a_group_left_behind_and_the_id_of_its_process_in_use_again(self):
+        def another():
+            (self.proc / "1" / "cmdline").write_text("/bin/true\0")
+            (self.proc / "1" / "cgroup").write_text("3:cpu:/user.slice\n")
+
+        self.check_the_second_group(another)
+
+    def check_the_second_group(self, end_the_first):
         """The group of the VM's present process counts, not the one that nobody is in."""
         for number in (1, 2):
             path = f"machine/qemu-{number}-x.libvirt-qemu"
@@ -113,8 +112,7 @@ class TestVmGroups(testtools.TestCase):
             if number == 1:
                 finder = VmGroups(self.controller, self.proc)
                 finder.find(VM)
-                (self.proc / "1" / "cmdline").write_text("/bin/true\0")
-                (self.proc / "1" / "cgroup").write_text("3:cpu:/user.slice\n")
+                end_the_first()
         self.assertEqual(group, finder.find(VM).path)
 
     def remove(self, *directories):
