@@ -217,6 +217,21 @@ class Queue:
             if position > order:
                 yield position
 
+    def earliest_within(self, slots: int) -> Job | None:
+        """The earliest job that needs no more than so many slots, if there is one."""
+        sizes = self._sizes
+        if not sizes or sizes[0] > slots:
+            return None
+        of_size = self._of_size
+        first = of_size[sizes[0]][0]
+        for size in sizes:
+            if size > slots:
+                break
+            order = of_size[size][0]
+            if order < first:
+                first = order
+        return self._jobs[first[1]]
+
     def fitting(self, idle: Mapping[Tier, int], tier: Tier) -> Iterator[Job]:
         """Each job, by arrival, that fits the idle slots of a tier when its turn comes.
 

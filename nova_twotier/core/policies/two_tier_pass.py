@@ -128,9 +128,12 @@ class TwoTierPass(Pass):
     def fill(self, tier: Tier) -> None:
         """Start waiting jobs that fit the idle slots of a tier, in its order."""
         idle, queue = self.cluster.idle, self.queue.allowed(tier)
-        if queue.has_fitting(idle[tier]):
-            for job in self.fitting(queue, idle, tier):
+        if tier is BG and self._shortest_first:
+            for job in queue.shortest_first(idle, tier):
                 self.start(job, tier)
+        else:
+            while (first := queue.earliest_within(idle[tier])) is not None:
+                self.start(first, tier)
 
     def fitting(self, queue: Queue, idle: Mapping[Tier, int], tier: Tier) -> Iterator[Job]:
         """Each job of a queue that fits the idle slots of a tier when its turn there comes."""

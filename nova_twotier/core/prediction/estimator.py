@@ -43,13 +43,14 @@ class Forward(Estimator):
 
     def predict(self, present: Present, target: int | None = None) -> dict[int, Forecast]:
         known: dict[tuple, float] = {}
-        told = present.left
+        told, users, work = present.left, present.users, present.done
 
         def remaining(job: Job) -> float:
-            if told and (left := told.get(job.number)) is not None:
-                return left
+            number = job.number
+            if number in told:
+                return told[number]
             # Users submit many equal jobs at once.
-            user, done = present.user_of(job), present.done_by(job)
+            user, done = users.get(number), work.get(number, 0.0)
             kind = user, job.size, job.estimate, job.walltime, done
             seconds = known.get(kind)
             if seconds is None:

@@ -4,9 +4,10 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from nova_twotier.core.actions import FG
+from nova_twotier.core.actions import BG, FG
 from nova_twotier.core.cluster import Cluster, Run
 from nova_twotier.core.jobs import Job
+from nova_twotier.core.nodes import Nodes
 from nova_twotier.core.progress import Progress, positive
 
 
@@ -26,115 +27,123 @@ class NodeRates:
     as its slowest process, which is looked for again only if its host has changed, or another has
     become slower.
 
-    :param cluster: one that it `serves`.
+    :param cluster: one that it `serves`. When `placed` is called, it has to be as was told.
     """
 
     def __init__(self, progress: Progress, cluster: Cluster):
         self._floor = progress.floor
         self._single, self._parallel = progress.mean_single, progress.mean_parallel
         self._disturbed = 1 / progress.disturbed
-        #: The number of the job in each tier of each host; None: there is none.
-        self._above: list[int | None] = [None] * len(cluster.hosts)
-        self._below: list[int | None] = [None] * len(cluster.hosts)
-        #: What a background process finds of each CPU; infinite if it is alone there. And the part
-        #: of what it needs that this is, where there is one.
-        self._idle = [math.inf] * len(cluster.hosts)
-        self._found = [math.inf] * len(cluster.hosts)
-        #: The foreground jobs that share a host with a process in the background.
-        self._sharing: set[int | None] = set()
+        #: A mirror of the cluster, unless it consists of nodes itself.
+        self._mirror = None if isinstance(cluster, Nodes) else Nodes(len(cluster.hosts))
+        self._nodes = cluster if isinstance(cluster, Nodes) else self._mirror or Nodes(0)
         #: By job number, which is never None.
         self._runs: dict[int | None, Run] = {}
-        #: What the background process on each host needs of its CPU.
-        self._needs = [1.0] * len(cluster.hosts)
+        #: The foreground jobs that share no host with a process in the background.
+        self._alone: set[int | None] = set()
+        #: What part of the CPU that it needs the background process on each host finds; infinite if
+        #: nothing is above it.
+        self._found = [math.inf] * len(cluster.hosts)
         #: The part that the slowest process of each job in the background finds.
         self._least: dict[int | None, float] = {None: -math.inf}
-        #: The foreground jobs below which a process came, and those below which one left.
-        self._joined: set[int | None] = set()
-        self._relieved: set[int | None] = set()
+        #: The jobs that left since the last rates, if they had neighbours.
+        self._left: list[Run] = []
         #: The background jobs that came, and those of which another process may be the slowest now.
         self._changed: set[int | None] = set()
 
     def gone(self, number: int) -> None:
-        _job, tier, hosts, _pinned, _until = self._runs.pop(number)
-        if tier is FG:
-            above, idle = self._above, self._idle
-            if number not in self._sharing:
-                for host in hosts:
-                    above[host] = None
-                    idle[host] = math.inf
-                return
-            self._sharing.remove(number)
-            below, found, least = self._below, self._found, self._least
-            for host in hosts:
-                above[host] = None
-                if found[host] <= least[below[host]]:
-                    self._changed.add(below[host])
-                idle[host] = found[host] = math.inf
-        else:
-            above, below = self._above, self._below
-            for host in hosts:
-                below[host] = None
+        run = self._runs.pop(number)
+        if self._mirror is not None:
+            self._mirror.remove(run.job)
+        if run.tier is not FG:
             del self._least[number]
-            self._relieved.update(map(above.__getitem__, hosts))
+        elif number in self._alone:
+            self._alone.remove(number)
+            return
+        self._left.append(run)
 
     def placed(self, runs: Iterable[Run]) -> list[tuple[int, float]]:
-        known, sharing, below = self._runs, self._sharing, self._below
-        front = [run for run in runs if self._place(run)]
-        self._joined.discard(None)
-        for number in self._joined - sharing:
-            sharing.add(number)
+        known, alone, jobs = self._runs, self._alone, self._nodes.jobs
+        above, below = jobs[FG], jobs[BG]
+        front: list[Run] = []
+        behind: list[Run] = []
+        for run in runs:
+            known[run.job.number] = run
+            if self._mirror is not None:
+                self._mirror.adopt(run)
+            (front if run.tier is FG else behind).append(run)
+        #: The foreground jobs that were alone, and those below which a process left.
+        joined: set[int | None] = set()
+        relieved: set[int | None] = set()
+        for run in behind:
+            self._come_below(run)
+            if alone:
+                joined |= alone.intersection(map(above.__getitem__, run.hosts))
+        for run in self._left:
+            if run.tier is FG:
+                self._leave_above(run)
+            else:
+                relieved.update([above[host] for host in run.hosts if below[host] is None])
+        for run in front:
+            if not self._come_above(run):
+                alone.add(run.job.number)
+        for number in joined:
+            alone.remove(number)
             front.append(known[number])
-        # Most often another job has come to where one left.
-        for number in (self._relieved & sharing) - self._joined:
+        relieved.discard(None)
+        for number in relieved - alone:
             run = known[number]
             if all(below[host] is None for host in run.hosts):
-                sharing.remove(number)
+                alone.add(number)
                 front.append(run)
         rates = []
         for job, _tier, _hosts, _pinned, _until in front:
-            slowdown = self._disturbed if job.number in sharing else 1.0
+            slowdown = 1.0 if job.number in alone else self._disturbed
             rates.append((job.number, rate(job, slowdown) if job.mbps else 1 / slowdown))
         for number in self._changed:
-            behind = known.get(number)
-            if behind is not None and behind.tier is not FG:
-                rates.append((behind.job.number, self._behind(behind)))
-        self._joined.clear()
-        self._relieved.clear()
+            if number in self._least:
+                run = known[number]
+                rates.append((run.job.number, self._behind(run)))
+        self._left.clear()
         self._changed.clear()
         return rates
 
-    def _place(self, run: Run) -> bool:
-        """Add a job; returns whether it is in the foreground."""
-        job, tier, hosts, _pinned, _until = run
-        # Any: compiled, these would be unboxed and boxed again for each process.
-        number: Any = job.number
-        floor = self._floor
-        above, below, idle = self._above, self._below, self._idle
-        needs, found, least = self._needs, self._found, self._least
-        self._runs[number] = run
-        if tier is FG:
-            disturbed = False
-            for host, cpu in zip(hosts, job.cpu):  # noqa: B905  (a check costs as much as ten hosts)
-                above[host] = number
-                left = 1.0 - cpu
-                idle[host] = left if left > floor else floor
-                if below[host] is not None:
-                    disturbed = True
-                    found[host] = part = idle[host] / needs[host]
-                    if part < least[below[host]]:
-                        self._changed.add(below[host])
-            if disturbed:
-                self._sharing.add(number)
-            return True
-        wanted: tuple[Any, ...] = positive(job.cpu)
-        for host, cpu in zip(hosts, wanted):  # noqa: B905
-            below[host] = number
-            needs[host] = cpu
-            found[host] = idle[host] / cpu
-        least[number] = math.inf
-        self._changed.add(number)
-        self._joined.update(map(above.__getitem__, hosts))
-        return False
+    def _come_below(self, run: Run) -> None:
+        job, _tier, hosts, _pinned, _until = run
+        floor, found = self._floor, self._found
+        above, front = self._nodes.jobs[FG], self._nodes.cpu[FG]
+        needs: tuple[Any, ...] = positive(job.cpu)
+        for host, need in zip(hosts, needs):  # noqa: B905  (a check costs as much as ten hosts)
+            if above[host] is None:
+                found[host] = math.inf
+            else:
+                idle = 1.0 - front[host]
+                found[host] = (idle if idle > floor else floor) / need
+        self._least[job.number] = math.inf
+        self._changed.add(job.number)
+
+    def _come_above(self, run: Run) -> bool:
+        """Note what a foreground job leaves; returns whether anything is below it."""
+        job, _tier, hosts, _pinned, _until = run
+        floor, found, least = self._floor, self._found, self._least
+        below, needs = self._nodes.jobs[BG], self._nodes.cpu[BG]
+        disturbs = False
+        for host, cpu in zip(hosts, job.cpu):  # noqa: B905
+            other = below[host]
+            if other is not None:
+                disturbs = True
+                idle = 1.0 - cpu
+                found[host] = part = (idle if idle > floor else floor) / (needs[host] or 1e-9)
+                if part < least[other]:
+                    self._changed.add(other)
+        return disturbs
+
+    def _leave_above(self, run: Run) -> None:
+        found, least, below = self._found, self._least, self._nodes.jobs[BG]
+        for host in run.hosts:
+            if found[host] <= least[below[host]]:
+                self._changed.add(below[host])
+            found[host] = math.inf
 
     def _behind(self, run: Run) -> float:
         """The rate of a job in the background."""
