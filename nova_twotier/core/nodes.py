@@ -151,7 +151,7 @@ class Nodes(Cluster):
         self.idle[tier] = len(free)
 
 
-def _coolest(nodes: Collection[int], cpu: Sequence[float], count: int) -> list[int]:
+def _coolest(nodes: Collection[int], cpu: list[float], count: int) -> list[int]:
     """The `count` nodes with the lowest CPU utilisation; the lower number breaks ties."""
     some = list(nodes)
     if len(some) > 4 * count:

@@ -1,6 +1,7 @@
 """The table that a run results in: one row a job."""
 
 import math
+from collections.abc import Callable, Iterable
 from struct import Struct
 
 import numpy
@@ -52,38 +53,50 @@ class JobTable:
 
     def __init__(self) -> None:
         self._rows = bytearray()
+        #: CPU seconds that the jobs used.
+        self.busy = 0.0
 
-    def add(self, done: Execution) -> None:
-        """Add the row of a job that has ended."""
-        job = done.job
-        self._rows += _pack(
-            job.number,
-            job.arrival,
-            job.size,
-            done.runtime,
-            math.nan if job.estimate is None else job.estimate,
-            done.start,
-            done.finish,
-            _HOW[done.how],
-            _TIER[done.first_tier],
-            done.background,
-            done.lost,
-            done.migrations,
-            done.evictions,
-            done.kills,
-            done.swaps,
-            _QOS[job.qos],
-        )
+    def fill(
+        self, jobs: Iterable[Execution], ended: Callable[[Execution], None] | None = None
+    ) -> None:
+        """Add the rows of jobs, each as it ends.
+
+        :param ended: called with each job before its row is added.
+        """
+        rows = self._rows
+        for done in jobs:
+            if ended is not None:
+                ended(done)
+            job = done.job
+            rows += _pack(
+                job.number,
+                job.arrival,
+                job.size,
+                done.runtime,
+                math.nan if job.estimate is None else job.estimate,
+                done.start,
+                done.finish,
+                _HOW[done.how],
+                _TIER[done.first_tier],
+                done.background,
+                done.lost,
+                done.migrations,
+                done.evictions,
+                done.kills,
+                done.swaps,
+                _QOS[job.qos],
+            )
+            self.busy += done.busy
 
     def frame(self) -> pandas.DataFrame:
         """The table, with `COLUMNS`, in the order of the job numbers."""
         rows = numpy.frombuffer(self._rows, _ROW)
-        rows = rows[numpy.argsort(rows["job"])]
-        return pandas.DataFrame({name: _column(rows, name) for name in COLUMNS})
+        order = numpy.argsort(rows["job"])
+        columns = {name: _column(name, rows[name][order]) for name in COLUMNS}
+        return pandas.DataFrame(columns, copy=False)
 
 
-def _column(rows: numpy.ndarray, name: str) -> object:
-    values = rows[name]
+def _column(name: str, values: numpy.ndarray) -> object:
     if name not in _WORDS:
         return values
     return pandas.Categorical.from_codes(values, _WORDS[name]).remove_unused_categories()

@@ -84,20 +84,16 @@ def simulate(
             arrivals = network.admitted(arrivals, cluster, rejected)
         sharing = sharing_of(workload, scenario, size)
         predictions = Predictions.of(
-            scenario.estimates, workload.users, policy, rerank=scenario.rerank
+            scenario.estimates, lambda: workload.users, policy, rerank=scenario.rerank
         )
         run = engine.run(
             arrivals, policy, cluster, running, watch, sharing, predictions=predictions
         )
     else:
         run = network.run_without_queue(arrivals, cluster, running, rejected)
-    table, busy = JobTable(), 0.0
+    table = JobTable()
     with collected_seldom():
-        for job in run:
-            if ended:
-                ended(job)
-            table.add(job)
-            busy += job.busy
+        table.fill(run, ended)
     jobs = table.frame()
     rejected.sort()
     return Result(
@@ -107,7 +103,7 @@ def simulate(
         rejected=pandas.DataFrame(rejected, columns=["job", "size", "reason"]),
         nodes=size,
         span=float(jobs["finish"].max() - jobs["arrival"].min()) if len(jobs) else 0.0,
-        busy=busy,
+        busy=table.busy,
         schedule=pandas.DataFrame(recorder.stays(), columns=Stay._fields) if recorder else None,
     )
 

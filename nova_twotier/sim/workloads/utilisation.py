@@ -86,38 +86,50 @@ class Utilisation:
             rng = numpy.random.default_rng(rng.getrandbits(128))
         truth, errors = rng.spawn(2)
         for batch in _batches(sizes):
-            ends = numpy.cumsum([size if size > 1 else 0 for size in batch]).tolist()
-            slices = [
-                (end - size if size > 1 else end, end)
-                for size, end in zip(batch, ends, strict=True)
-            ]
-            shares = truth.random(ends[-1])
+            shares = truth.random(sum([size for size in batch if size > 1]))
             if self.error == 0:
-                yield from self._exact(shares, slices)
+                yield from self._exact(shares, batch)
             else:
-                yield from self._told(shares, slices, errors, threshold)
+                yield from self._told(shares, batch, errors, threshold)
 
-    def _exact(self, shares, slices) -> Iterator[tuple[Cpu, Cpu]]:
-        for start, end in slices:
-            shares[start:end].sort()
+    def _exact(self, shares, batch) -> Iterator[tuple[Cpu, Cpu]]:
+        start = 0
+        for size in batch:
+            if size > 1:
+                shares[start : start + size].sort()
+                start += size
         # Ascending shares count down from the highest.
-        cpu = self._within(shares).tolist()
-        for start, end in slices:
-            job = tuple(cpu[start:end]) or WHOLE
+        cpu = tuple(self._within(shares).tolist())
+        start = 0
+        for size in batch:
+            job: Cpu = WHOLE
+            if size > 1:
+                job = cpu[start : start + size]
+                start += size
             yield job, job
 
-    def _told(self, shares, slices, errors, threshold) -> Iterator[tuple[Cpu, Cpu]]:
+    def _told(self, shares, batch, errors, threshold) -> Iterator[tuple[Cpu, Cpu]]:
         true = self._within(shares)
         known = self._known(true, errors, threshold)
         order = numpy.arange(len(true))
-        for start, end in slices:
-            # Stable, so that the order of equal values carries no information.
-            order[start:end] = start + numpy.argsort(-known[start:end], kind="stable")
-        known = known[order].tolist()
-        true = true[order].tolist()
-        single = WHOLE if self.error is not None or self.closing else (self.middle,)
-        for start, end in slices:
-            yield tuple(known[start:end]) or single, tuple(true[start:end]) or WHOLE
+        start = 0
+        for size in batch:
+            if size > 1:
+                # Stable, so that the order of equal values carries no information.
+                descending = numpy.argsort(-known[start : start + size], kind="stable")
+                order[start : start + size] = start + descending
+                start += size
+        known = tuple(known[order].tolist())
+        true = tuple(true[order].tolist())
+        single: Cpu = WHOLE if self.error is not None or self.closing else (self.middle,)
+        start = 0
+        for size in batch:
+            if size > 1:
+                end = start + size
+                yield known[start:end], true[start:end]
+                start = end
+            else:
+                yield single, WHOLE
 
     def _within(self, shares):
         cpu = self.highest - (self.highest - self.lowest) * shares

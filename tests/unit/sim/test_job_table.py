@@ -25,8 +25,7 @@ def ended(number, estimate=None, qos=Qos.NORMAL, **statistics):
 
 def table(*jobs):
     made = JobTable()
-    for job in jobs:
-        made.add(job)
+    made.fill(jobs)
     return made.frame()
 
 
