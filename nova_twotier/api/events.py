@@ -7,6 +7,7 @@ from nova_twotier.api.finding import find_array, find_job
 from nova_twotier.api.validation import parse_time
 from nova_twotier.db.readers import Reader
 
+RULE = "twotier:events:list"
 #: Largest id of an event: a 32-bit integer in all databases.
 MOST = 2**31 - 1
 
@@ -14,7 +15,7 @@ MOST = 2**31 - 1
 class Events(Resource):
     @endpoint(
         "List events, oldest first unless `sort_dir` says otherwise",
-        rule="twotier:events:list",
+        rule=RULE,
         query=schemas.EVENTS_QUERY,
         answers={200: schemas.EVENTS},
         refusals=(404, 409),
@@ -22,11 +23,13 @@ class Events(Resource):
     )
     def on_get(self, request: Request):
         query = request.query
-        project = request.caller.scope("twotier:events:list", query.get("all_projects", False))
+        project = request.caller.scope(RULE, query.get("all_projects", False))
         job = find_job(self.site, request.caller, query["job"]) if "job" in query else None
-        array = query.get("array")
-        if array is not None:
-            find_array(self.site, request.caller, str(array))
+        number = query.get("array")
+        array = None if number is None else find_array(self.site, request.caller, str(number))
+        if project and any(each and each.project_id != project for each in (job, array)):
+            # Who may see it and names it means its events, not those of the token's project.
+            project = request.caller.scope(RULE, all_projects=True)
         after = int(query["marker"]) if "marker" in query else None
         if after is not None and after > MOST:
             raise invalid(f"marker: give at most {MOST}")
@@ -35,7 +38,7 @@ class Events(Resource):
             self.site.store,
             project_id=project,
             job=job.number if job else None,
-            array=array,
+            array=array.number if array else None,
             since=parse_time(query["since"]).timestamp() if "since" in query else None,
             after=after,
             newest_first=query.get("sort_dir") == "desc",

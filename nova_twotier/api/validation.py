@@ -179,13 +179,21 @@ def read_body(req, checker: Draft202012Validator) -> dict:
     if not text:
         raise invalid("the body is empty; send a JSON object, with its Content-Length")
     try:
-        body = json.loads(text, parse_constant=_constant, object_pairs_hook=_object)
-        json.dumps(body, ensure_ascii=False).encode()  # no lone surrogates
+        body = _parsed(text)
+        # It, too, follows the body to its depth, from a place deeper in the stack.
+        check(checker, body)
     except RecursionError:
         raise invalid("the body is nested too deeply") from None
+    return body
+
+
+def _parsed(text: bytes):
+    """:raises Refused: if it is not JSON."""
+    try:
+        body = json.loads(text, parse_constant=_constant, object_pairs_hook=_object)
+        json.dumps(body, ensure_ascii=False).encode()  # no lone surrogates
     except ValueError as error:
         raise invalid(f"the body is not JSON: {_cause(error)}") from None
-    check(checker, body)
     return body
 
 

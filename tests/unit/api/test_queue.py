@@ -329,6 +329,15 @@ class TestEvents(ApiCase):
         [first, _second] = self.get(path, "admin").json["events"]
         self.assertEqual("other", first["project_id"])
 
+    def test_of_a_job_or_an_array_of_another_project(self):
+        body = {"size": 1, "indexes": "0-1"}
+        array = self.answered(201, self.ask("POST", "/v1/arrays", "bob:other", json=body))
+        paths = f"/v1/events?job={self.theirs['uuid']}", f"/v1/events?array={array['number']}"
+        expected = ["submitted", "evicted"], ["submitted"] * 2
+        for path, kinds in zip(paths, expected, strict=True):
+            self.assertEqual(kinds, self.kinds(path, "carol:ops:admin"))
+            self.assertEqual(404, self.get(path).status_code)
+
     def test_an_event_of_no_job_is_the_operators(self):
         self.happen(None, "paused", at=4e9)
         self.assertEqual([], self.kinds("/v1/events?since=2090-01-01T00:00:00Z", "admin"))

@@ -1,6 +1,7 @@
 """What is not as the schema says is refused, and the answer says what to do."""
 
 import json
+import sys
 
 from tests.unit.api.case import OTHER, ApiCase
 
@@ -138,6 +139,12 @@ class TestBodies(ApiCase):
         ):
             [detail] = self.wrong(body)
             self.assertIn(words, detail)
+
+    def test_bodies_of_any_depth(self):
+        most = sys.getrecursionlimit()
+        for depth in range(most * 3 // 4, most):
+            [detail] = self.wrong('{"size": 1, "cpu": ' + "[" * depth + "]" * depth + "}")
+            self.assertRegex(detail, "nested too deeply|^cpu")
 
     def test_names_that_spoil_tables(self):
         for name in ("a\nb", "\x00", "\x7f"):
