@@ -12,7 +12,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from nova_twotier.api import board, errors, keystone, metrics, openapi, policies, websso
-from nova_twotier.api.auth import Identified, NoAuth
+from nova_twotier.api.auth import Identified, NoAuth, Private
 from nova_twotier.api.errors import Refused
 from nova_twotier.api.guard import OURS, Guard
 from nova_twotier.api.health import Health
@@ -81,7 +81,7 @@ def build(conf: cfg.ConfigOpts, store: Store):
 
 def _resources(site: Site) -> falcon.App:
     counting = metrics.Metrics(site)
-    api = falcon.App(middleware=[counting, Negotiation()])
+    api = falcon.App(middleware=[counting, Negotiation(), Private()])
     api.req_options.strip_url_path_trailing_slash = True
     for path, resource in ROUTES.items():
         api.add_route(path, resource(site))

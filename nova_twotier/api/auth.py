@@ -29,6 +29,18 @@ class Identified:
         return self._application(environ, start_response)
 
 
+class Private:
+    """Falcon middleware: no cache gives what a token has got to anybody else.
+
+    Some caches between the API and its clients keep all answers that do not say otherwise.
+    """
+
+    def process_response(self, req, resp, _resource, _succeeded):
+        if IDENTIFIED in req.env:
+            resp.set_header("Cache-Control", "private, no-cache")
+            resp.append_header("Vary", "X-Auth-Token")
+
+
 class NoAuth:
     """Trusts the token `user:project` or `user:project:role,role`. For demonstrations only.
 

@@ -52,11 +52,7 @@ def revision(site: Site) -> tuple:
 
 def headers(tag: str) -> dict[str, str]:
     """The headers of an answer with this tag."""
-    return {
-        "ETag": f'W/"{tag}"',
-        "Cache-Control": "private, no-cache",
-        "Vary": "X-Auth-Token",
-    }
+    return {"ETag": f'W/"{tag}"'}
 
 
 def is_known(req: falcon.Request, tag: str) -> bool:

@@ -105,6 +105,18 @@ class TestPersonas(ApiCase):
             expected = 404 if "{" in path else 403
             self.assertEqual(expected, self.status(method, path, "carol:demo:none"), (method, path))
 
+    def test_no_cache_gives_an_answer_to_others(self):
+        job = self.submit()
+        for version in ("1.0", "1.1"):
+            headers = {"OpenStack-API-Version": f"twotier {version}"}
+            for method, path in MAY:
+                path = path.replace("{uuid}", job["uuid"])
+                answer = self.ask(method.upper(), path, "carol:demo:reader", headers=headers)
+                self.assertEqual("private, no-cache", answer.headers["cache-control"], path)
+                self.assertIn("X-Auth-Token", answer.headers["vary"])
+        for path in ("/v1", "/v1/openapi.json"):
+            self.assertNotIn("cache-control", self.get(path).headers)
+
     def test_all_projects(self):
         for path in LISTS:
             for role in (READER, MEMBER, MANAGER):
