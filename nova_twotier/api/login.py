@@ -1,6 +1,7 @@
 """The resource of logins: gives the board, which cannot reach Keystone itself, a token."""
 
 import contextlib
+import unicodedata
 from collections.abc import Iterator
 
 from oslo_log import log as logging
@@ -98,9 +99,19 @@ def _who(body: dict) -> tuple[str, ...]:
         return ("credential", body["application_credential"])
     if _has_token(body):
         return ("token", body["token"])
-    # Keystone takes names of users and domains in any case.
     domain = body.get("domain", login_schemas.DEFAULT_DOMAIN)
-    return ("user", domain.casefold(), body["user"].casefold())
+    return ("user", _plain(domain), _plain(body["user"]))
+
+
+def _plain(name: str) -> str:
+    """The same for all names that may be one user's.
+
+    Keystone takes names as its database compares them: in MySQL, in any case, with or without
+    accents and what cannot be seen, and with any number of blanks at the end.
+    """
+    letters = unicodedata.normalize("NFKD", name).casefold()
+    seen = (each for each in letters if each.isprintable() and not unicodedata.combining(each))
+    return "".join(seen).strip()
 
 
 def _access(logins: Logins, body: dict):

@@ -285,7 +285,9 @@ class TestThrottle(LoginCase):
     def guess(self, **rest):
         self.mocked.post(TOKENS, status_code=401, json={"error": {}})
         for number in range(4):
-            names = {"user": "alice" if number % 2 else "ALICE", "domain": "default"}
+            # One user where Keystone's database is MySQL.
+            written = ("alice", "ALICE", "alice  ", "al\u00ed\u00adce")[number]
+            names = {"user": written, "domain": "default" if number else "Default "}
             address = {"extras": {"REMOTE_ADDR": f"192.0.2.{number}"}}
             self.assertNotEqual(200, self.login({**PASSWORD, **names}, **address).status_code)
         self.issue()
