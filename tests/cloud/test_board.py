@@ -137,6 +137,30 @@ def test_nothing_of_another_project_reaches_the_browser(api, board):
         assert not any(secret in text for text in texts), secret
 
 
+@pytest.mark.parametrize(
+    ("height", "rows", "limits"), [(2600, 30, {}), (900, 8, {"max_limit": 12})]
+)
+def test_every_row_in_view_is_there(tmp_path, board, height, rows, limits):
+    with contextlib.closing(Api(tmp_path, api=limits)) as api:
+        api.start()
+        api.wait()
+        for number in range(100):
+            api.submit(ALICE, name=f"row {number}.")
+        page = board(f"{api.url}/board", viewport={"width": 1200, "height": height})
+        expect(page.get_by_role("link", name=" row 0.")).to_be_visible()
+        box = page.locator(".scroll")
+        for first in (37, 60, 0):
+            box.evaluate("(box, row) => { box.scrollTop = row * 74; }", first)
+            for number in range(first, first + rows):
+                expect(page.get_by_role("link", name=f" row {number}.")).to_be_visible()
+
+
+@pytest.mark.parametrize("step", ["..", ".", "%2e%2e"])
+def test_an_address_of_no_job_is_that_of_the_queue(api, board, step):
+    page = board(f"{api.url}/board#/job/{step}")
+    expect(page.get_by_role("columnheader", name="Position")).to_be_visible()
+
+
 def test_names_are_texts(api, board):
     name = "<img src=x onerror=document.title=1><b>bold</b>"
     job = api.submit(ALICE, name=name)

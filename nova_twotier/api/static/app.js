@@ -48,9 +48,11 @@ const scope = {
 addEventListener("hashchange", () => { route.value = read(location.hash); });
 
 function read(hash) {
-  const [name, id = ""] = hash.replace(/^#\/?/, "").split("/");
-  const known = Object.hasOwn(VIEWS, name) && (!VIEWS[name].apart || id);
-  return known ? {name, id: decoded(id)} : {name: FIRST, id: ""};
+  const [name, rest = ""] = hash.replace(/^#\/?/, "").split("/");
+  const id = decoded(rest);
+  // In the address of a request, dots alone would be a step up.
+  const known = Object.hasOwn(VIEWS, name) && (!VIEWS[name].apart || /[^.]/.test(id));
+  return known ? {name, id} : {name: FIRST, id: ""};
 }
 
 function decoded(text) {

@@ -16,7 +16,7 @@ const PHASES = {waiting: "Waiting", started: "Started", all: "All"};
 const HEIGHT = 74;
 const HEIGHT_NARROW = 150;
 const NARROW = "(max-width: 640px)";
-// Rows that are asked for, and so many before the first in view, in such steps.
+// Rows that are asked for, more of them on tall screens, and so many before the first in view, in such steps.
 const ROWS = 60;
 const STEP = 15;
 
@@ -46,16 +46,21 @@ export function Queue({api, scope}) {
     sort_key: COLUMNS.find((column) => column.name === name).key ?? name,
   };
   const asked = query(which);
-  const [top, setTop] = useState({asked, row: 0});
+  const [top, setTop] = useState({asked, row: 0, rows: ROWS});
   // Another question begins at the top.
   const row = top.asked === asked ? top.row : 0;
-  const live = useLive(api, `${JOBS}${query({...which, offset: row || null, limit: ROWS})}`);
+  const {rows} = top;
+  const live = useLive(api, `${JOBS}${query({...which, offset: row || null, limit: rows})}`);
   const {data, error} = live.value;
   // What is known is shown until the next answer is there.
   const last = useRef({row: 0, data: undefined});
+  // The most rows that the API gives at once, if that is fewer than were asked for.
+  const most = useRef(Infinity);
   if (data && data !== last.current.data) {
     arrived(performance.now());
     last.current = {row, data};
+    const given = data.jobs.length;
+    if (given > 0 && given < rows && row + given < data.total) most.current = given;
   }
   const known = last.current;
   useEffect(() => {
@@ -84,21 +89,30 @@ export function Queue({api, scope}) {
         </label>`}
     </div>
     ${error && !error.passes && html`<p class="alert" role="alert">${error.message}</p>`}
-    <${Table} asked=${asked} known=${known} loading=${!known.data && (!error || error.passes)} project=${scope.project.value}
-      want=${(first, end) => need(row, first, end) && setTop({asked, row: Math.max(0, Math.floor(first / STEP - 1) * STEP)})} />`;
+    <${Table} asked=${asked} most=${most.current} known=${known} loading=${!known.data && (!error || error.passes)} project=${scope.project.value}
+      want=${(first, end, seen) => need(first, end, row, Math.min(rows, most.current))
+        && setTop({asked, ...around(first, end, seen, most.current)})} />`;
 }
 
-// Whether rows from `first` until before `end` are not among those asked for from `row` on.
-function need(row, first, end) {
-  return first < row || end > row + ROWS;
+// Whether rows from `first` until before `end` are not among the `rows` asked for from `row` on.
+function need(first, end, row, rows) {
+  return first < row || end > row + rows;
 }
 
-function Table({asked, known, loading, project, want}) {
+// The rows to ask for, that those from `first` until before `end` are among them; or, if the API gives fewer, those from
+// `seen` on, the first in view.
+function around(first, end, seen, most) {
+  const rows = Math.max(ROWS, Math.ceil((end - first) / STEP + 2) * STEP);
+  const row = most < rows ? seen : Math.floor(first / STEP - 1) * STEP;
+  return {row: Math.max(0, row), rows};
+}
+
+function Table({asked, most, known, loading, project, want}) {
   const box = useRef(null);
   const height = useMedia(NARROW) ? HEIGHT_NARROW : HEIGHT;
   const count = known.data?.total ?? 0;
-  const {first, last, above, below} = useWindow(box, count, height);
-  useEffect(() => want(first, last), [first, last]);
+  const {first, last, seen, above, below} = useWindow(box, count, height);
+  useEffect(() => want(first, last, seen), [first, last, most, most < Infinity && seen]);
   useEffect(() => { box.current.scrollTop = 0; }, [asked]);
   const shown = [];
   for (let index = first; index < last; index += 1) shown.push([index, known.data.jobs[index - known.row]]);

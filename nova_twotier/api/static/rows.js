@@ -4,7 +4,7 @@ import {useEffect, useState} from "./vendor/ui.js";
 const BEYOND = 8;
 
 // Of `count` rows of equal height in a scrolling element, those to show: from `first` up to, not
-// including, `last`, with the pixels that the others take `above` and `below`.
+// including, `last`, with the pixels that the others take `above` and `below`; `seen`: the first in view.
 export function useWindow(element, count, height) {
   const [view, setView] = useState({top: 0, size: 600});
   useEffect(() => {
@@ -19,9 +19,10 @@ export function useWindow(element, count, height) {
     };
   }, []);
   const shown = Math.ceil(view.size / height) + 2 * BEYOND;
-  const first = Math.max(0, Math.min(Math.floor(view.top / height) - BEYOND, count - shown));
+  const seen = Math.floor(view.top / height);
+  const first = Math.max(0, Math.min(seen - BEYOND, count - shown));
   const last = Math.min(count, first + shown);
-  return {first, last, above: first * height, below: (count - last) * height};
+  return {first, last, seen, above: first * height, below: (count - last) * height};
 }
 
 // Whether a media query matches, as it changes.
