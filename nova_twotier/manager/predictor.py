@@ -9,10 +9,10 @@ so also when the manager is killed.
 import contextlib
 import os
 import pickle  # nosec B403
-import select
 import signal
 import subprocess
 import sys
+import threading
 from collections import deque
 
 from nova_twotier.core import prediction
@@ -85,15 +85,21 @@ class Predictor:
         process = self._process = self._process or self._begin()
         if self._stopped or process.stdin is None or process.stdout is None:
             raise EOFError("it was stopped")
-        # Written at once: pickling in small steps would wait for the interpreter at each.
-        process.stdin.write(pickle.dumps(question))
-        process.stdin.flush()
-        # Not select(), which knows no file descriptors above 1023.
-        answers = select.poll()
-        answers.register(process.stdout, select.POLLIN)
-        if not answers.poll(1000 * LONGEST):
-            raise EOFError(f"no answer within {LONGEST:g} s")
-        return pickle.load(process.stdout)  # noqa: S301  # nosec B301
+        # Not only while an answer is waited for: one that hangs reads no question, or half of one.
+        late = threading.Event()
+        watch = threading.Timer(LONGEST, _end_late, (process, late))
+        watch.start()
+        try:
+            # Written at once: pickling in small steps would wait for the interpreter at each.
+            process.stdin.write(pickle.dumps(question))
+            process.stdin.flush()
+            return pickle.load(process.stdout)  # noqa: S301  # nosec B301
+        except (OSError, EOFError, pickle.PickleError) as error:
+            if late.is_set():
+                raise EOFError(f"no answer within {LONGEST:g} s") from error
+            raise
+        finally:
+            watch.cancel()
 
     def _begin(self) -> subprocess.Popen:
         # -P: not from the working directory, in which others may write.
@@ -101,6 +107,11 @@ class Predictor:
         return subprocess.Popen(  # noqa: S603
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
+
+
+def _end_late(process: subprocess.Popen, late: threading.Event) -> None:
+    late.set()
+    process.kill()
 
 
 def serve(name: str) -> None:

@@ -1,6 +1,8 @@
 """When predictions are made, and that nothing is written or harmed when one fails."""
 
 import math
+import os
+import signal
 
 import fixtures
 import testtools
@@ -179,6 +181,24 @@ class TestPredictions(testtools.TestCase):
             self.threads.do()
         told = self.of(self.waiting)
         self.assertEqual((130.0, 30.0), (told.made_at, told.finish - told.start))
+
+    def test_a_process_that_hangs_before_it_reads_a_question_is_begun_anew(self):
+        self.useFixture(fixtures.Timeout(60, gentle=True))
+        made = self.make()
+        made.poll(self.after(), self.jobs, 10.0)
+        self.threads.do()
+        os.kill(made._predictor._process.pid, signal.SIGSTOP)
+        # A pipe takes 64 KiB that nobody reads.
+        job = self.jobs[self.running]
+        job.project_id = job.user_id = "x" * 2**16
+        with fixtures.MonkeyPatch("nova_twotier.manager.predictor.LONGEST", 0.1):
+            made.poll(self.after(), self.jobs, 70.0)
+            self.threads.do()
+        self.assertIn("no answer within 0.1 s", self.logged.output)
+        self.assertEqual(10.0, self.of(self.running).made_at)
+        made.poll(self.after(), self.jobs, 130.0)
+        self.threads.do()
+        self.assertEqual(130.0, self.of(self.running).made_at)
 
     def test_no_infinite_number_goes_to_the_database(self):
         """MariaDB has none, and its driver refuses them."""
