@@ -8,6 +8,7 @@ from typing import ParamSpec, TypeVar
 
 from keystoneauth1 import exceptions as ksa_exc
 from novaclient import exceptions as nova_exc
+from oslo_log import log as logging
 
 from nova_twotier.cloud import trusts
 from nova_twotier.core.reasons import Reason, failures
@@ -15,6 +16,8 @@ from nova_twotier.ledger.placement import brief, login_refused
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+LOG = logging.getLogger(__name__)
 
 #: Nova's texts about its own quotas, and about Neutron's.
 _QUOTA = re.compile(
@@ -138,5 +141,12 @@ def translated(method: Callable[P, T]) -> Callable[P, T]:
             raise CloudError(str(error), 403, failures.TRUST()) from error
         except trusts.TrustError as error:
             raise Unsent(str(error)) from error
+        except (LookupError, TypeError, AttributeError) as error:
+            # Half an answer, or that of a proxy: whatever has a status of 2xx is taken apart.
+            LOG.debug("The answer to %s was not understood", method.__name__, exc_info=True)
+            raise CloudError(
+                f"the answer to {method.__name__} is not Nova's ({error!r}); is [nova] right, and "
+                "no proxy in its place?"
+            ) from error
 
     return call

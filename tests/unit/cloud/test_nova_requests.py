@@ -2,6 +2,7 @@
 
 import base64
 import dataclasses
+import re
 import time
 from datetime import UTC, datetime
 from unittest import mock
@@ -195,6 +196,21 @@ class TestRefusals(CloudCase):
             self.http.post(f"{NOVA}/servers/vm/action", exc=error)
             found = self.assertRaises(CloudError, self.cloud.shelve, VM)
             self.assertEqual((0, True), (found.status, found.passing))
+
+    def test_an_answer_that_is_not_novas(self):
+        """Half of one, or that of a proxy, with a status of 2xx: Nova may have done it."""
+        for text in ("", "<html>Back soon</html>", '{"server": {"id": ', "null", "[]", "{}"):
+            self.http.post(re.compile(f"^{NOVA}/servers"), text=text)
+            self.http.get(re.compile(f"^{NOVA}/(servers|os-services)"), text=text)
+            for request in (
+                lambda: self.cloud.boot(job()),
+                lambda: self.cloud.notice(VM, "evict"),
+                lambda: self.cloud.console_log(VM, 9),
+                self.cloud.servers,
+                self.cloud.hosts,
+            ):
+                error = self.assertRaises(CloudError, request)
+                self.assertEqual((0, True, True), (error.status, error.passing, error.taken), text)
 
     def test_quota(self):
         text = "Quota exceeded for cores, ram: Requested 2, 64, but already used 9, 9 of 10, 70"
