@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, insert, or_, select, update
+from sqlalchemy import Row, and_, delete, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from nova_twotier.core.prediction.calibration import Calibration, Interval
@@ -14,6 +14,7 @@ from nova_twotier.core.queue_state import past_of
 from nova_twotier.core.reasons import failures
 from nova_twotier.db import job_counts
 from nova_twotier.db.models import Job, PoolPrediction, Prediction
+from nova_twotier.db.parts import in_parts
 from nova_twotier.db.prediction import ALL, LATEST, NOTHING, START, TIMES
 from nova_twotier.db.states import OVER, JobState
 
@@ -188,12 +189,17 @@ def write(
 ) -> None:
     """Store the predictions of jobs, with the intervals that follow from the calibrations.
 
-    Those of jobs that are over by now are left out.
+    Those of jobs that are over by now are left out. Those of jobs that are held and have never
+    started are deleted: once released, such a job waits as if it had just arrived.
     """
-    query = select(Job.number, Prediction.job).outerjoin(Prediction, Prediction.job == Job.number)
-    query = query.where(*job_counts.not_over(pool=pool))
+    held = and_(Job.held, Job.state == JobState.QUEUED, Job.started_at.is_(None))
+    query = select(Job.number, Prediction.job, held)
+    query = query.outerjoin(Prediction, Prediction.job == Job.number)
+    rows = session.execute(query.where(*job_counts.not_over(pool=pool))).all()
+    for some in in_parts([job for _number, job, is_held in rows if is_held and job is not None]):
+        session.execute(delete(Prediction).where(Prediction.job.in_(some)))
     # The prediction that there is of each job that is not over; others may have ended meanwhile.
-    known = dict(session.execute(query).all())
+    known = {number: job for number, job, is_held in rows if not is_held}
     new, old = [], []
     for each in told:
         if each.number not in known:

@@ -1,5 +1,8 @@
 """Predictions of a manager on a fake Nova: what they say, and what is learned from what comes."""
 
+import math
+
+from nova_twotier.core.prediction.calibration import OFFSET
 from nova_twotier.db.models import PoolPrediction, Prediction
 from nova_twotier.db.prediction import ALL, NOTHING
 from nova_twotier.db.predictions import Calibrations
@@ -96,6 +99,24 @@ class TestPredictions(InMemoryTestCase):
         self.rounds(self.manager, 30)
         self.assertEqual(ALL, self.of(waiting).judged)
         self.assertEqual(((), ()), self.learned().starts.state())
+
+    def test_what_a_job_was_told_before_it_was_held_teaches_nothing(self):
+        """Once released, it waits as if it had just arrived."""
+        self.submit(6, 30)
+        waiting = self.submit(6, 100)
+        self.rounds(self.manager, 12)
+        self.assertLess(self.of(waiting).first_start, 60)
+        self.store.hold(waiting, True)
+        self.rounds(self.manager, 300)
+        self.store.hold(waiting, False)
+        self.rounds(self.manager, 12)
+        told = self.of(waiting)
+        self.assertGreater(told.first_made_at, 300)
+        self.serve([0, 20])
+        self.submit(6, 10)  # something to decide about
+        self.rounds(self.manager, 12)
+        [[error], []] = self.learned().starts.state()
+        self.assertLess(abs(error), math.log(1 + 60 / OFFSET))
 
     def test_what_was_learned_survives_the_manager(self):
         for _job in range(13):
