@@ -385,8 +385,11 @@ class Engine:
                 recorded.dead.record(session, dead)
             if left := work.without_servers:
                 session.execute(delete(JobServer).where(JobServer.job.in_(left)))
-            session.add_all(rows)
-            session.flush()
+            # Jobs first: in MariaDB, a record that refers to a job takes a shared lock of its row.
+            # To change the row only then is a deadlock with an owner's request that waits for it.
+            for of_jobs in (True, False):
+                session.add_all(row for row in rows if isinstance(row, Job) is of_jobs)
+                session.flush()
             changes.began_anew(session, anew)
             if work.decided:
                 same = {"pool": self._pool, "state": ActionState.EXPECTED}

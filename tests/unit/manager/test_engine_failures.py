@@ -2,6 +2,8 @@
 
 from unittest import mock
 
+from sqlalchemy import Engine, event
+
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.reasons import failures, waits
@@ -46,6 +48,23 @@ class TestEnd(PollCase):
         self.polls((), (), ())
         self.assertEqual(JobState.CANCELLED, self.store.job(job.number).state)
         self.cloud.boot.assert_not_called()
+
+    def test_jobs_are_written_before_what_refers_to_them(self):
+        """MariaDB would share their rows, and refuse an owner's request for a deadlock."""
+        jobs = [self.store.submit(2, [0.5], at=1.0) for _each in range(2)]
+        for job in jobs:
+            self.store.request_action(job.number, "cancel")
+        written = []
+
+        def note(_connection, _cursor, statement, *_rest):
+            written.extend(statement.split()[:3])
+
+        event.listen(Engine, "before_cursor_execute", note)
+        self.addCleanup(event.remove, Engine, "before_cursor_execute", note)
+        self.polls((), (), ())
+        self.assertEqual({JobState.CANCELLED}, {job.state for job in self.store.jobs()})
+        last_job = max(at for at, word in enumerate(written) if word == "job")
+        self.assertEqual([], [w for w in written[:last_job] if w in ("event", "action")])
 
     def test_a_requeue_that_is_over_is_asked_no_more(self):
         job = self.running(size=2, started_at=90.0)
