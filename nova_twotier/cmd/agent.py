@@ -102,16 +102,21 @@ def rules_for(options, host_cpus: Cpus, controller: CpuController) -> Rules:
     :param controller: the host's.
     :raises ConfigError: if the host has no such CPUs or no idle groups, or CPUs are named twice.
     """
+    # Before ranges become lists: a typo such as 0-70000000000 would take all memory.
+    for option, ranges in (
+        ("slot_cpus", options.slot_cpus),
+        ("emulator_cpus", options.emulator_cpus),
+    ):
+        missing = (cpu for cpus in ranges for cpu in cpus if cpu not in host_cpus)
+        if (first := next(missing, None)) is not None:
+            raise config.ConfigError(
+                f"[agent]{option} names CPU {first}, which this host does not have online; "
+                f"it has {', '.join(map(str, sorted(host_cpus)))}"
+            )
     slot_cpus = [cpu for each in options.slot_cpus for cpu in each]
     emulator_cpus = {cpu for each in options.emulator_cpus for cpu in each}
     if len(set(slot_cpus)) < len(slot_cpus):
         raise config.ConfigError("[agent]slot_cpus names a CPU twice")
-    for option, cpus in (("slot_cpus", set(slot_cpus)), ("emulator_cpus", emulator_cpus)):
-        if missing := cpus - host_cpus:
-            raise config.ConfigError(
-                f"[agent]{option} names CPU {min(missing)}, which this host does not have online; "
-                f"it has {', '.join(map(str, sorted(host_cpus)))}"
-            )
     weights = {
         Tier.FG: controller.allowed(options.foreground_weight),
         Tier.BG: controller.allowed(options.background_weight),

@@ -91,8 +91,11 @@ class TestRules(AgentOptionsTestCase):
         self.assertIn(words, str(self.assertRaises(ConfigError, self.rules, **options)))
 
     def test_cpus_that_the_host_does_not_have(self):
-        self.assert_mistake("emulator_cpus names CPU 8", emulator_cpus="8")
-        self.assert_mistake("slot_cpus names CPU 8", slot_cpus="7-8")
+        # The last are more CPUs than memory holds.
+        for cpus in ("8", "7-8", "0-7000000000000"):
+            self.assert_mistake("emulator_cpus names CPU 8", emulator_cpus=cpus)
+        for cpus in ("8", "7-8", "0-7000000000000"):
+            self.assert_mistake("slot_cpus names CPU 8", slot_cpus=cpus)
 
     def test_a_cpu_named_twice(self):
         self.assert_mistake("slot_cpus names a CPU twice", slot_cpus="1-2,2-3")
