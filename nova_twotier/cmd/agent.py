@@ -45,6 +45,8 @@ def main(args: list[str] | None = None) -> int:
 def run(conf) -> None:
     """Serve this host until SIGTERM or SIGINT; the VMs keep the priority that they have.
 
+    SIGHUP has no effect: no option of the agent may change at run time.
+
     :raises ConfigError: if an option is wrong for this host.
     :raises HypervisorError: if libvirt does not answer at the start.
     """
@@ -70,6 +72,9 @@ def run(conf) -> None:
         ClaimReader(placement, name), host, rules, conf.agent.sweep_interval, telemetry
     )
     host.listen(reconciler.changed)
+    # Whoever has all services reread their files sends it. systemd would take an agent that dies of
+    # it for one that was stopped.
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: reconciler.stop())
     show(telemetry, name, conf.agent)

@@ -1,6 +1,9 @@
-"""What the node agent makes of its options."""
+"""What the node agent makes of its options, and of signals."""
 
 import pathlib
+import signal
+import subprocess
+import sys
 
 import fixtures
 import requests
@@ -16,6 +19,7 @@ from nova_twotier.core.actions import BG, FG
 from nova_twotier.core.meter import MeterRules
 from tests.ports import free_port
 from tests.unit.agent.builders import METER, FakeHost
+from tests.unit.agent.test_libvirt_host import ABSENT, libvirt
 
 CPUS = frozenset(range(8))
 
@@ -115,3 +119,34 @@ class TestRules(AgentOptionsTestCase):
     def test_tiers_that_this_version_of_cgroups_makes_equal(self):
         weights = {"background_weight": 1, "foreground_weight": 2}
         self.assert_mistake("with cgroup v1 they are 2 and 2", **weights)
+
+
+@testtools.skipIf(libvirt is None, ABSENT)
+class TestSignals(testtools.TestCase):
+    """An agent of libvirt's test driver, without a Placement."""
+
+    def setUp(self):
+        super().setUp()
+        conf = pathlib.Path(self.useFixture(fixtures.TempDir()).path, "agent.conf")
+        conf.write_text(
+            "[agent]\nlibvirt_uri = test:///default\n"
+            "[placement]\nauth_type = none\nendpoint_override = http://127.0.0.1:9\n"
+        )
+        self.agent = subprocess.Popen(
+            [sys.executable, "-m", "nova_twotier.cmd.agent", "--config-file", str(conf)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.addCleanup(self.agent.stdout.close)
+        self.addCleanup(self.agent.kill)
+        for line in self.agent.stdout:
+            if "The agent serves host" in line:
+                return
+        self.fail("the agent has ended")
+
+    def test_only_one_that_ends_it(self):
+        self.agent.send_signal(signal.SIGHUP)
+        self.agent.send_signal(signal.SIGTERM)
+        self.assertIn("The agent has stopped", self.agent.stdout.read())
+        self.assertEqual(0, self.agent.wait(60))
