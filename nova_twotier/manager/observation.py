@@ -270,11 +270,14 @@ class Observation:
     def suspended_on(self, job: Job) -> tuple[int, ...] | None:
         """Indices of the hosts that hold a suspended job; None if it may start on any others.
 
-        Empty if one of them is no longer ours: then it may start nowhere.
+        Empty if one of them is no longer ours, or not all its servers are there: then it may start
+        nowhere.
         """
         gang = self.gang(job)
         if not job.saved or not any(server.status == "SUSPENDED" for server in gang):
             return None
+        if len(gang) != job.size:
+            return ()
         hosts = tuple(self.index.get(server.host or "") for server in gang)
         known = tuple(host for host in hosts if host is not None)
         return known if len(known) == len(hosts) else ()

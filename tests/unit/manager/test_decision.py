@@ -320,6 +320,15 @@ class TestSuspended(DecisionCase):
         self.assertEqual([], self.ask(self.decisions(), [self.away], look))
         self.assertEqual(ELSEWHERE, self.away.reason)
 
+    def test_one_of_its_servers_is_gone(self):
+        """As its eviction has just noticed; the next poll ends the job. Others start meanwhile."""
+        away = waiting(number=1, size=2, saved=True)
+        gang = servers(away, "SUSPENDED", hosts=("a", "b"))[:1]
+        look = seen(gang, where=hosts("ab", slots=1))
+        look.claims.clear()
+        other = waiting(number=2, size=1)
+        self.assertEqual([(ActionKind.START, 2)], self.ask(self.decisions(), [away, other], look))
+
 
 class TestStarting(DecisionCase):
     def test_no_slot_is_closed_where_nova_may_just_place_a_background_job(self):
