@@ -15,12 +15,7 @@ HOT = (
     *("sim/arrivals", "sim/crowd", "sim/easy_plus_plus", "sim/engine", "sim/execution"),
     *("sim/job_table", "sim/learned", "sim/many_hosts", "sim/many_neighbours", "sim/many_nodes"),
     *("sim/rates_at_once", "sim/running_jobs", "sim/scripted", "sim/shared"),
-    *(
-        "sim/shared_many_hosts",
-        "sim/shared_many_nodes",
-        "sim/variants",
-        "sim/workloads/utilisation",
-    ),
+    *("sim/shared_many_hosts", "sim/shared_many_nodes", "sim/variants"),
 )
 
 

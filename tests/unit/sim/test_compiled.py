@@ -22,7 +22,7 @@ TESTS = (
     *("core/prediction", "core/test_policies.py", "core/test_slot_assignment.py"),
     *("sim/test_cli.py", "sim/test_cli_mistakes.py", "sim/test_cli_plots.py"),
     *("sim/test_cli_what_if.py", "sim/test_same_results.py", "sim/test_shared.py"),
-    *("sim/test_simulation.py", "sim/test_what_if.py"),
+    *("sim/test_simulation.py", "sim/test_sweep.py::TestRun", "sim/test_what_if.py"),
 )
 
 
