@@ -1,6 +1,7 @@
 """The resource of logins: gives the board, which cannot reach Keystone itself, a token."""
 
 import contextlib
+import re
 import unicodedata
 from collections.abc import Iterator
 
@@ -13,6 +14,11 @@ from nova_twotier.api.site import Site
 from nova_twotier.cloud.logins import LoginError, LoginRefused, Logins
 
 LOG = logging.getLogger(__name__)
+
+#: The names that Unicode gives to characters like `a`: with a stroke, without a dot, above others.
+_LATIN = re.compile(r"LATIN (?:SMALL|CAPITAL) (?:LETTER|LIGATURE) (?:[A-Z]{3,} )?([A-Z]{1,2})\b")
+_LETTERS = {"Lu", "Ll", "Lt", "Lo"}
+_SEVERAL_S = re.compile("s+")
 
 
 class Login(Resource):
@@ -107,11 +113,19 @@ def _plain(name: str) -> str:
     """The same for all names that may be one user's.
 
     Keystone takes names as its database compares them: in MySQL, in any case, with or without
-    accents and what cannot be seen, and with any number of blanks at the end.
+    accents, strokes, marks and what cannot be seen. The sharp s may count as one s, or as two.
     """
-    letters = unicodedata.normalize("NFKD", name).casefold()
-    seen = (each for each in letters if each.isprintable() and not unicodedata.combining(each))
-    return "".join(seen).strip()
+    letters = map(_plain_letter, unicodedata.normalize("NFKD", name))
+    return _SEVERAL_S.sub("s", "".join(letters).casefold())
+
+
+def _plain_letter(each: str) -> str:
+    """The Latin letters or the digit that a character may count as; empty for signs and marks."""
+    if (digit := unicodedata.digit(each, None)) is not None:
+        return str(digit)
+    if latin := _LATIN.search(unicodedata.name(each, "")):
+        return latin[1]
+    return each if unicodedata.category(each) in _LETTERS else ""
 
 
 def _access(logins: Logins, body: dict):

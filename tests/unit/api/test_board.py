@@ -282,14 +282,15 @@ class TestThrottle(LoginCase):
         self.assertTrue(1 <= int(answer.headers["retry-after"]) <= 3600)
         self.answered(200, self.login(extras={"REMOTE_ADDR": "192.0.2.2"}))
 
-    def guess(self, **rest):
+    def guess(self, *written):
+        """Guess with four names of one user where Keystone's database is MySQL."""
         self.mocked.post(TOKENS, status_code=401, json={"error": {}})
-        for number in range(4):
-            # One user where Keystone's database is MySQL.
-            written = ("alice", "ALICE", "alice  ", "al\u00ed\u00adce")[number]
-            names = {"user": written, "domain": "default" if number else "Default "}
+        names = written or ("alice", "ALICE  ", "a\u0142\u0131ce", "al\u00ed\u00ad\u0902ce")
+        for number, name in enumerate(names):
+            domain = "default" if number else "Default "
             address = {"extras": {"REMOTE_ADDR": f"192.0.2.{number}"}}
-            self.assertNotEqual(200, self.login({**PASSWORD, **names}, **address).status_code)
+            body = {**PASSWORD, "user": name, "domain": domain}
+            self.assertNotEqual(200, self.login(body, **address).status_code)
         self.issue()
 
     def test_of_a_user_at_new_addresses(self):
@@ -299,6 +300,13 @@ class TestThrottle(LoginCase):
         self.refused(429, "login.too_often", self.login(**elsewhere))
         self.answered(200, self.login({**PASSWORD, "domain": "lab"}, **elsewhere))
         self.assertEqual(5, self.mocked.call_count)
+
+    def test_the_sharp_s_is_one_s_or_two(self):
+        self.guess("ros", "ro\u00df", "ROSS", "ro\u017f")
+        elsewhere = {"extras": {"REMOTE_ADDR": "192.0.2.9"}}
+        for name in ("ros", "ross"):
+            answer = self.login({**PASSWORD, "user": name}, **elsewhere)
+            self.refused(429, "login.too_often", answer)
 
     def test_guesses_of_others_lock_no_user_out_where_they_have_logged_in(self):
         home = {"extras": {"REMOTE_ADDR": "198.51.100.1"}}
