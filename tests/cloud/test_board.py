@@ -155,6 +155,39 @@ def test_every_row_in_view_is_there(tmp_path, board, height, rows, limits):
                 expect(page.get_by_role("link", name=f" row {number}.")).to_be_visible()
 
 
+def test_a_job_that_ends_while_the_api_answers_makes_no_more_requests(tmp_path, board):
+    """The rows then are one fewer than the counts say: that is no limit of the API."""
+
+    def shorten(route):
+        answer = route.fetch()
+        shown = answer.json()
+        shown["jobs"].pop()
+        route.fulfill(response=answer, json=shown)
+
+    with contextlib.closing(Api(tmp_path)) as api:
+        api.start()
+        api.wait()
+        for number in range(100):
+            api.submit(ALICE, name=f"row {number}.")
+        page = board(f"{api.url}/board", viewport={"width": 1200, "height": 900})
+        expect(page.get_by_role("link", name=" row 0.")).to_be_visible()
+        scroll = "(box, row) => { box.scrollTop = row * 74; }"
+        box = page.locator(".scroll")
+        page.route(re.compile("/v1/queue/jobs.*offset=45"), shorten, times=1)
+        for first in (90, 30):
+            with page.expect_response(re.compile(f"/v1/queue/jobs.*offset={first}&")):
+                box.evaluate(scroll, first)
+        expect(page.get_by_role("link", name=" row 30.")).to_be_visible()
+        asked = []
+        page.on("request", lambda request: asked.append(request.url))
+        for first in range(31, 60):
+            box.evaluate(scroll, first)
+            expect(page.get_by_role("link", name=f" row {first + 7}.")).to_be_visible()
+        # In steps of several rows.
+        offsets = [int(found[1]) for url in asked if (found := re.search(r"offset=(\d+)", url))]
+        assert [offset for offset in offsets if offset % 15] == []
+
+
 @pytest.mark.parametrize("step", ["..", ".", "%2e%2e"])
 def test_an_address_of_no_job_is_that_of_the_queue(api, board, step):
     page = board(f"{api.url}/board#/job/{step}")

@@ -61,6 +61,8 @@ export function Queue({api, scope}) {
     last.current = {row, data};
     const given = data.jobs.length;
     if (given > 0 && given < rows && row + given < data.total) most.current = given;
+    // A job had ended between the counts and the rows of an answer before.
+    else if (given > most.current) most.current = Infinity;
   }
   const known = last.current;
   useEffect(() => {
