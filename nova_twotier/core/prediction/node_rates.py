@@ -27,16 +27,17 @@ class NodeRates:
     as its slowest process, which is looked for again only if its host has changed, or another has
     become slower.
 
-    :param cluster: one that it `serves`. When `placed` is called, it has to be as was told.
+    :param cluster: one that it `serves`. When `placed` is called, its runs have to be those that
+        `gone` and `placed` have told.
     """
 
     def __init__(self, progress: Progress, cluster: Cluster):
         self._floor = progress.floor
         self._single, self._parallel = progress.mean_single, progress.mean_parallel
         self._disturbed = 1 / progress.disturbed
-        #: A mirror of the cluster, unless it consists of nodes itself.
-        self._mirror = None if isinstance(cluster, Nodes) else Nodes(len(cluster.hosts))
-        self._nodes = cluster if isinstance(cluster, Nodes) else self._mirror or Nodes(0)
+        #: Who is on each host: the cluster itself, or a copy of its runs if it is of another kind.
+        self._copied = not isinstance(cluster, Nodes)
+        self._nodes = cluster if isinstance(cluster, Nodes) else Nodes(len(cluster.hosts))
         #: By job number, which is never None.
         self._runs: dict[int | None, Run] = {}
         #: The foreground jobs that share no host with a process in the background.
@@ -46,15 +47,15 @@ class NodeRates:
         self._found = [math.inf] * len(cluster.hosts)
         #: The part that the slowest process of each job in the background finds.
         self._least: dict[int | None, float] = {None: -math.inf}
-        #: The jobs that left since the last rates, if they had neighbours.
+        #: The jobs that have left since the last rates, but for those that were `_alone`.
         self._left: list[Run] = []
         #: The background jobs that came, and those of which another process may be the slowest now.
         self._changed: set[int | None] = set()
 
     def gone(self, number: int) -> None:
         run = self._runs.pop(number)
-        if self._mirror is not None:
-            self._mirror.remove(run.job)
+        if self._copied:
+            self._nodes.remove(run.job)
         if run.tier is not FG:
             del self._least[number]
         elif number in self._alone:
@@ -69,10 +70,10 @@ class NodeRates:
         behind: list[Run] = []
         for run in runs:
             known[run.job.number] = run
-            if self._mirror is not None:
-                self._mirror.adopt(run)
+            if self._copied:
+                self._nodes.adopt(run)
             (front if run.tier is FG else behind).append(run)
-        #: The foreground jobs that were alone, and those below which a process left.
+        #: The foreground jobs that are alone no longer; those below which a process left.
         joined: set[int | None] = set()
         relieved: set[int | None] = set()
         for run in behind:
