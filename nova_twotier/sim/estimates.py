@@ -167,20 +167,14 @@ class Predictions:
 
     @classmethod
     def of(
-        cls,
-        text: str,
-        users: Callable[[], Mapping[int, Hashable]],
-        policy: Policy,
-        *,
-        rerank: bool = True,
+        cls, text: str, users: Mapping[int, Hashable], policy: Policy, *, rerank: bool = True
     ) -> "Predictions | None":
         """None: nothing is predicted.
 
         :param text: as `check` has it.
-        :param users: gives the owner of each job, by number; only asked if they are needed.
         """
         predictor = _made(text)
-        return None if predictor is None else cls(predictor, users(), policy.admit, rerank=rerank)
+        return None if predictor is None else cls(predictor, users, policy.admit, rerank=rerank)
 
     def place(self, job: Job) -> Job:
         """The job with its prediction, as policies are shown it from its arrival on."""

@@ -84,7 +84,7 @@ def simulate(
             arrivals = network.admitted(arrivals, cluster, rejected)
         sharing = sharing_of(workload, scenario, size)
         predictions = Predictions.of(
-            scenario.estimates, lambda: workload.users, policy, rerank=scenario.rerank
+            scenario.estimates, workload.users, policy, rerank=scenario.rerank
         )
         run = engine.run(
             arrivals, policy, cluster, running, watch, sharing, predictions=predictions

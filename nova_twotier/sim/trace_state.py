@@ -87,7 +87,7 @@ def state_at(
         raise InvalidScenario(f"{policy.name} is only in the simulator; choose another policy")
     if scenario.topology is not None or scenario.bandwidth is not None or not scenario.queueing:
         raise InvalidScenario("a queue's state has no network; leave its options out")
-    if Predictions.of(scenario.estimates, dict, policy) is not None:
+    if Predictions.of(scenario.estimates, {}, policy) is not None:
         raise InvalidScenario(
             f"estimates are {scenario.estimates!r}, which the estimator of what-if would predict "
             f"anew; choose one of: {USER}, {EXACT}, {MISSING}"
