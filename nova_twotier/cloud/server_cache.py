@@ -10,11 +10,13 @@ deleted before it was built. A boot whose servers are not to be seen would be re
 
 A nova-conductor that dies while it makes servers leaves them in a cell without telling which.
 Even after they are deleted, Nova lists them for ever, although `show` finds none of them: they
-count as gone.
+count as gone. So do requests for servers that were deleted before a nova-conductor that failed had
+noted that it had made them. Nova lists these among the changes, too, each time.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from oslo_log import log as logging
 
@@ -39,6 +41,19 @@ FORGETTING = 60.0
 _GONE = frozenset({"DELETED", "SOFT_DELETED"})
 
 
+class _Listed(NamedTuple):
+    """What a listing of all servers has found.
+
+    :ivar servers: those that are not as they were before.
+    :ivar gone: the ids of those that are gone.
+    :ivar forgotten: those of them that Nova lists but cannot show.
+    """
+
+    servers: list[Document]
+    gone: set[str]
+    forgotten: frozenset[str]
+
+
 class ServerCache:
     """Keeps servers that Nova merely does not list: their cell may be down.
 
@@ -57,10 +72,12 @@ class ServerCache:
     ):
         self._each, self._show = listing, show
         self._lister = lister or Lister()
-        self._listing: Listing[tuple[list[Document], set[str]]] = Listing(self._lister)
+        self._listing: Listing[_Listed] = Listing(self._lister)
         self._servers: dict[str, Document] = {}
         #: Those of the known servers that Nova has confirmed as gone.
         self._gone: set[str] = set()
+        #: Those that the last listing of all servers had, but that Nova cannot show.
+        self._forgotten: Set[str] = frozenset()
         #: When the last listing of all servers began, and from when on it may be repeated; None:
         #: none has succeeded yet.
         self._renewed_at: float | None = None
@@ -85,14 +102,19 @@ class ServerCache:
         if self._renewed_at is None or now < self._renewed_at:
             self._listing.drop()
             self._begin(now)
-            self._apply(*self._list({}, (self._servers.keys() | known) - self._gone))
-            self._renewed(now)
+            listed = self._list({}, (self._servers.keys() | known) - self._gone)
+            self._apply(listed.servers, listed.gone)
+            self._renewed(now, listed)
         else:
             since = datetime.fromtimestamp(self._polled_at - OVERLAP, UTC)
             found = {each["id"]: each for each in self._each(since.isoformat())}
             _require_known(found.values())
+            # An old request is listed whether or not it has changed.
+            old = {uuid for uuid, each in found.items() if self._is_old_request(each)}
+            for uuid in old & self._forgotten:
+                del found[uuid]
             gone = {uuid for uuid, each in found.items() if each["status"] in _GONE}
-            self._changed.update(found)
+            self._changed.update(found.keys() - old)
             self._apply((each for uuid, each in found.items() if uuid not in gone), gone)
             if not self._listing.under_way and now >= self._due_at:
                 self._begin(now)
@@ -100,15 +122,14 @@ class ServerCache:
                 expected = (before.keys() | known) - self._gone
                 self._listing.begin(lambda: self._list(before, expected))
             if (taken := self._take()) is not None:
-                servers, gone = taken
-                unchanged = (each for each in servers if each["id"] not in self._changed)
-                self._apply(unchanged, gone - self._changed)
-                self._renewed(now)
+                unchanged = (each for each in taken.servers if each["id"] not in self._changed)
+                self._apply(unchanged, taken.gone - self._changed)
+                self._renewed(now, taken)
         self._gone &= known
         self._polled_at = now
         return self._servers.values()
 
-    def _take(self) -> tuple[list[Document], set[str]] | None:
+    def _take(self) -> _Listed | None:
         """:raises Exception: if the last listing of all servers has failed."""
         try:
             if (taken := self._listing.take()) is not None:
@@ -123,8 +144,9 @@ class ServerCache:
         self._began_at = now
         self._changed = set()
 
-    def _renewed(self, now: float) -> None:
+    def _renewed(self, now: float, listed: _Listed) -> None:
         """A listing of all servers has been applied."""
+        self._forgotten = listed.forgotten
         self._renewed_at, self._error = self._began_at, None
         self._due_at = self._began_at + max(RENEWAL, (now - self._began_at) / SHARE)
 
@@ -139,21 +161,17 @@ class ServerCache:
                 self.version += 1
         self._gone |= gone
 
-    def _list(
-        self, before: Mapping[str, Document], expected: Set[str]
-    ) -> tuple[list[Document], set[str]]:
-        """The servers that are not as before, and those of the expected ones that are gone.
-
-        May run in a thread: changes nothing.
-        """
+    def _list(self, before: Mapping[str, Document], expected: Set[str]) -> _Listed:
+        """List all servers. May run in a thread: changes nothing."""
         # Nova may list a server that is being built twice, as a build request and as a server.
         found = {each["id"]: each for each in self._lister.collect(self._each(""))}
         _require_known(found.values())
         gone = {uuid for uuid, each in found.items() if each["status"] in _GONE}
+        forgotten = set()
         for uuid in [uuid for uuid, each in found.items() if self._is_old_request(each)]:
             [shown] = self._lister.collect([self._show(uuid)])
             if shown is None:
-                gone.add(uuid)
+                forgotten.add(uuid)
                 if uuid in before:
                     LOG.warning(
                         "Nova lists server %s but cannot show it, probably because a "
@@ -167,8 +185,11 @@ class ServerCache:
             else:
                 _require_known([shown])
                 found[uuid] = shown
+        gone |= forgotten
         news = (each for uuid, each in found.items() if uuid not in gone)
-        return [each for each in news if before.get(each["id"]) != each], gone
+        return _Listed(
+            [each for each in news if before.get(each["id"]) != each], gone, frozenset(forgotten)
+        )
 
     def _is_old_request(self, server: Document) -> bool:
         """Whether a server has been waiting for a host for long."""

@@ -79,6 +79,19 @@ class TestServerCache(testtools.TestCase):
             self.assertEqual({"young", "on"}, self.poll(now, known={"old"}).keys())
         self.assertEqual({"old"}, set(self.shown))
 
+    def test_a_forgotten_request_is_gone_though_it_is_listed_as_a_change(self):
+        """Nova lists requests for servers among the changes each time, whatever their age."""
+        request = {**server("a", "BUILD"), "created": CREATED}
+        self.there = {"a": request}
+        self.assertEqual({"a": "BUILD"}, self.poll(100, request))
+        self.there = {}
+        self.assertEqual({"a": "BUILD"}, self.poll(101, request))
+        for later in (0, 1, RENEWAL, RENEWAL + 1):
+            self.assertEqual({}, self.poll(100 + RENEWAL + later, request))
+        # It has got a host after all: this is a change.
+        made = {**request, "OS-EXT-SRV-ATTR:host": "h1"}
+        self.assertEqual({"a": "BUILD"}, self.poll(102 + 2 * RENEWAL, made))
+
     def test_changes_are_added_to_what_is_known(self):
         self.poll(100, server("a"), server("b"))
         self.assertEqual(
