@@ -30,7 +30,7 @@ class Identified:
 
 
 class Private:
-    """Falcon middleware: no cache gives what a token has got to anybody else.
+    """Falcon middleware that keeps answers to requests with a token out of shared caches.
 
     Some caches between the API and its clients keep all answers that do not say otherwise.
     """

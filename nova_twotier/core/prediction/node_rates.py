@@ -124,7 +124,7 @@ class NodeRates:
         self._changed.add(job.number)
 
     def _come_above(self, run: Run) -> bool:
-        """Note what a foreground job leaves; returns whether anything is below it."""
+        """Note what CPU a foreground job leaves to those below it; returns whether any are."""
         job, _tier, hosts, _pinned, _until = run
         floor, found, least = self._floor, self._found, self._least
         below, needs = self._nodes.jobs[BG], self._nodes.cpu[BG]
