@@ -110,7 +110,7 @@ def _who(body: dict) -> tuple[str, ...]:
 
 
 def _plain(name: str) -> str:
-    """A name in a form that is the same for all spellings of one user's name.
+    """Reduce a name to what all spellings have in common that Keystone may take for one user.
 
     Keystone takes names as its database compares them: in MySQL, in any case, with or without
     accents, strokes, marks and what cannot be seen. The sharp s may count as one s, or as two.

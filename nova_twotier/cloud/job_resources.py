@@ -52,7 +52,7 @@ class JobResources:
         return limits.exceeded(size, self._flavor(flavor) if flavor else None)
 
     def _find(self, kind: str, name: str) -> Document | None:
-        """Nova's document of a flavor, image, network or key; None if there is no such thing."""
+        """Look up a flavor, image, network or key by its id or name; None if there is none."""
         if kind == "flavor":
             return self._flavor(name)
         if "/" in name:

@@ -162,7 +162,7 @@ class ServerCache:
         self._gone |= gone
 
     def _list(self, before: Mapping[str, Document], expected: Set[str]) -> _Listed:
-        """List all servers. May run in a thread: changes nothing."""
+        """List the servers of all projects, without changing the cache: it may run in a thread."""
         # Nova may list a server that is being built twice, as a build request and as a server.
         found = {each["id"]: each for each in self._lister.collect(self._each(""))}
         _require_known(found.values())

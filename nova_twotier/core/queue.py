@@ -219,7 +219,7 @@ class Queue:
                 yield position
 
     def earliest_within(self, slots: int) -> Job | None:
-        """The earliest job that needs no more than so many slots, if there is one."""
+        """The earliest job of a size of at most `slots`; None if there is none."""
         of_size = self._of_size
         earliest, first = math.inf, -1
         for size in self._sizes:

@@ -59,7 +59,7 @@ class JobTable:
     def fill(
         self, jobs: Iterable[Execution], ended: Callable[[Execution], None] | None = None
     ) -> None:
-        """Add the rows of jobs, each as it ends.
+        """Add a row for each job of a run as it ends.
 
         :param ended: called with each job before its row is added.
         """

@@ -101,7 +101,7 @@ class TestPredictions(InMemoryTestCase):
         self.assertEqual(((), ()), self.learned().starts.state())
 
     def test_what_a_job_was_told_before_it_was_held_teaches_nothing(self):
-        """Once released, it waits as if it had just arrived."""
+        """A held job has no prediction; once it is released, it is predicted as a new one."""
         self.submit(6, 30)
         waiting = self.submit(6, 100)
         self.rounds(self.manager, 12)

@@ -67,7 +67,6 @@ class _Forward:
         self._remaining = remaining
         self._now = now = present.now
         self._started = present.started
-        self._done = present.done
         self._snapshot = present.snapshot.copy()
         #: The jobs that were preempted, or run.
         self._waiting: dict[int, _Course] = {}
@@ -115,7 +114,7 @@ class _Forward:
         return ended
 
     def _course(self, job: Job) -> _Course:
-        return _Course(job, self._remaining(job), self._done.get(job.number, 0.0))
+        return _Course(job, self._remaining(job), self._present.done_by(job))
 
     def _next_end(self) -> float:
         ends, running = self._ends, self._running

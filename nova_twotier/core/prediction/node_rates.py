@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
 from nova_twotier.core.actions import BG, FG
 from nova_twotier.core.cluster import Cluster, Run
@@ -110,11 +109,11 @@ class NodeRates:
         return rates
 
     def _come_below(self, run: Run) -> None:
+        """Note what CPU the processes of a background job find on their hosts."""
         job, _tier, hosts, _pinned, _until = run
         floor, found = self._floor, self._found
         above, front = self._nodes.jobs[FG], self._nodes.cpu[FG]
-        needs: tuple[Any, ...] = positive(job.cpu)
-        for host, need in zip(hosts, needs):  # noqa: B905  (a check costs as much as ten hosts)
+        for host, need in zip(hosts, positive(job.cpu)):  # noqa: B905  (a check costs as much as ten hosts)
             if above[host] is None:
                 found[host] = math.inf
             else:
@@ -140,6 +139,7 @@ class NodeRates:
         return disturbs
 
     def _leave_above(self, run: Run) -> None:
+        """Note that a foreground job leaves all CPU to the processes below it."""
         found, least, below = self._found, self._least, self._nodes.jobs[BG]
         for host in run.hosts:
             if found[host] <= least[below[host]]:

@@ -153,7 +153,7 @@ class End(Operation):
 
 
 def _stays(context: Context, server: Server) -> bool:
-    """Whether a shelved server stays so: it is idle, or a request to unshelve it was lost.
+    """Whether a shelved server will stay shelved: it is idle, or the unshelve request was lost.
 
     Its image is there all the same, and would be deleted with the server.
     """

@@ -60,7 +60,7 @@ class Printing(Complaining):
     """
 
     def columns(self, parsed_args: argparse.Namespace) -> Sequence[str] | None:
-        """The columns that will be printed; None if only the run can tell."""
+        """The names of the columns of the table to print; None if they are known only after the run."""
         return None
 
     def check(self, parsed_args):

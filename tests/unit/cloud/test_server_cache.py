@@ -80,7 +80,7 @@ class TestServerCache(testtools.TestCase):
         self.assertEqual({"old"}, set(self.shown))
 
     def test_a_forgotten_request_is_gone_though_it_is_listed_as_a_change(self):
-        """Nova lists requests for servers among the changes each time, whatever their age."""
+        """Nova lists build requests in answer to `changes-since`, too, whatever their age."""
         request = {**server("a", "BUILD"), "created": CREATED}
         self.there = {"a": request}
         self.assertEqual({"a": "BUILD"}, self.poll(100, request))

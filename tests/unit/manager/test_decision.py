@@ -321,7 +321,7 @@ class TestSuspended(DecisionCase):
         self.assertEqual(ELSEWHERE, self.away.reason)
 
     def test_one_of_its_servers_is_gone(self):
-        """As its eviction has just noticed; the next poll ends the job. Others start meanwhile."""
+        """A suspended job that has lost a server starts nowhere; other jobs start meanwhile."""
         away = waiting(number=1, size=2, saved=True)
         gang = servers(away, "SUSPENDED", hosts=("a", "b"))[:1]
         look = seen(gang, where=hosts("ab", slots=1))
