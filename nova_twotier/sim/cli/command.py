@@ -60,7 +60,7 @@ class Printing(Complaining):
     """
 
     def columns(self, parsed_args: argparse.Namespace) -> Sequence[str] | None:
-        """The names of the columns of the table to print; None if they are known only after the run."""
+        """The names of the columns to print; None if they are known only after the run."""
         return None
 
     def check(self, parsed_args):
