@@ -94,12 +94,16 @@ def _read(pid: int, name: str) -> str | None:
 
 
 def _stat(pid: int) -> list[str] | None:
-    """Fields of /proc/<pid>/stat from the state on; None for a process that is gone or a zombie."""
+    """Fields of /proc/<pid>/stat from the state on; None for a process that has ended.
+
+    A zombie with other threads has not: until they end, too, its ports are still in use.
+    """
     text = _read(pid, "stat")
     if text is None:
         return None
     fields = text.rpartition(")")[2].split()
-    return None if fields[0] in "ZX" else fields
+    state, threads = fields[0], int(fields[17])
+    return None if state in "ZX" and threads <= 1 else fields
 
 
 def _started(pid: int) -> str | None:
