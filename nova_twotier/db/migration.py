@@ -4,7 +4,11 @@ Alembic is imported only if there is something to do, because loading it takes l
 commands.
 """
 
-from sqlalchemy import Connection, Engine, inspect, text
+import contextlib
+from collections.abc import Iterator
+
+from oslo_db.exception import DBError
+from sqlalchemy import ColumnElement, Connection, Engine, func, inspect, null, select, text
 
 from nova_twotier.db.connection import READING, StoreError, named, translated_errors
 
@@ -13,6 +17,10 @@ FIRST = "0001"
 #: The schema that this program works with.
 NEWEST = "0030"
 SCRIPTS = "nova_twotier.db:migrations"
+#: The lock of upgrades in a database of PostgreSQL: any number.
+_LOCK = 0x74776F74696572
+#: Seconds for which an upgrade waits for another one of the same database.
+_PATIENCE = 3600
 
 
 def version(engine: Engine) -> str | None:
@@ -48,11 +56,18 @@ def require_newest(engine: Engine) -> None:
 def upgrade(engine: Engine) -> None:
     """Upgrade the schema to the newest version, keeping all data.
 
+    Of several that do this at once, one does it, and the others wait for that.
+
     :raises StoreError: if this program does not know the schema, most often because it is newer.
     """
     from alembic import command
 
-    with translated_errors(engine.url), engine.begin() as connection:
+    with (
+        translated_errors(engine.url),
+        engine.connect() as connection,
+        _alone(connection),
+        connection.begin(),
+    ):
         # Inside the transaction: another process may have just done it.
         found = _version(connection)
         _check_known(found)
@@ -61,6 +76,41 @@ def upgrade(engine: Engine) -> None:
         if found == FIRST:
             command.stamp(config, FIRST)
         command.upgrade(config, NEWEST)
+
+
+@contextlib.contextmanager
+def _alone(connection: Connection) -> Iterator[None]:
+    """Keep other upgrades of the database waiting; on SQLite, their transactions do that.
+
+    :raises StoreError: if another one takes too long.
+    """
+    acquire: ColumnElement
+    release: ColumnElement
+    match connection.dialect.name:
+        case "postgresql":
+            acquire, release = func.pg_advisory_lock(_LOCK), func.pg_advisory_unlock(_LOCK)
+        case "mysql":
+            # All databases share these locks, whose names have up to 64 characters.
+            name = func.sha1(func.concat("twotier-upgrade ", func.database()))
+            acquire, release = func.get_lock(name, _PATIENCE), func.release_lock(name)
+        case _:
+            yield
+            return
+    try:
+        in_vain = connection.scalar(select(acquire)) == 0
+    except DBError:
+        # Some Galera clusters refuse it; their operators run one upgrade at a time.
+        in_vain, release = False, null()
+    connection.rollback()
+    if in_vain:
+        raise StoreError(
+            f"database {named(connection.engine.url)}: another upgrade has not ended for "
+            f"{_PATIENCE} s"
+        )
+    try:
+        yield
+    finally:
+        connection.execute(select(release))
 
 
 def _check_known(found: str | None) -> None:

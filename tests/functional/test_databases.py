@@ -7,12 +7,14 @@ who needs no password; where there is none, they are skipped.
 import contextlib
 import io
 import pathlib
+import subprocess
+import sys
 import tempfile
 import unittest
 import uuid
 
 import testtools
-from sqlalchemy import URL, create_engine, text
+from sqlalchemy import URL, create_engine, event, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from nova_twotier import conf as config
@@ -223,6 +225,24 @@ class OnServer(SchemaBehaviour):
         self.assertEqual(1, len(said))
         self.assertIn("then run: twotier-manage db upgrade", said[0])
 
+    def test_of_two_upgrades_at_once_one_waits(self):
+        """As when each node of a deployment runs it."""
+        engine = self.with_sums()
+        upgrade = [sys.executable, "-m", "nova_twotier.cmd.manage", "db", "upgrade"]
+        with configured(self.url) as file:
+            running = [
+                subprocess.Popen(
+                    [*upgrade, "--config-file", file],
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                )
+                for _ in range(2)
+            ]
+            said = [each.communicate(timeout=180)[0] for each in running]
+        self.assertEqual([0, 0], [each.returncode for each in running], said)
+        self.check_sums_without_class(engine)
+
     def test_an_empty_database_is_refused(self):
         told = str(self.assertRaises(StoreError, Store, self.url))
         self.assertIn("is empty; run: twotier-manage db upgrade", told)
@@ -230,7 +250,16 @@ class OnServer(SchemaBehaviour):
 
 
 class TestSchemaOnMariadb(OnServer, Mariadb):
-    pass
+    def test_a_server_that_refuses_locks_is_upgraded(self):
+        """As some Galera clusters do."""
+        engine = self.engine()
+
+        @event.listens_for(engine, "before_cursor_execute", retval=True)
+        def refuse(_connection, _cursor, statement, parameters, *_rest):
+            return statement.replace("get_lock", "no_such_function"), parameters
+
+        migration.upgrade(engine)
+        self.assertEqual(migration.NEWEST, migration.version(engine))
 
 
 class TestSchemaOnPostgresql(OnServer, Postgresql):
