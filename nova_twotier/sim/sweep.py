@@ -288,26 +288,31 @@ def _run_one(indexed: tuple[int, Point]) -> tuple[int, dict]:
 
 @contextlib.contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Delay a Ctrl-C to the end of this block; processes that are started in it never see one.
+    """Delay a Ctrl-C, or a SIGTERM, to the end of this block, where joblib can end its workers.
 
-    A terminal sends it to workers, too, which would print tracebacks. Joblib ends them.
+    Processes that are started in it never see a Ctrl-C: a terminal sends it to workers, too, which
+    would print tracebacks.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread is interrupted, and only it may set handlers
         return
     # Joblib would start it within the block, where its start unblocks the signal again.
     resource_tracker.ensure_running()
-    came: list = []
+    came: list[int] = []
     # The workers inherit the mask. In this process it is not enough: other threads take the signal.
-    handler = signal.signal(signal.SIGINT, lambda *_: came.append(True))
+    handlers = {
+        number: signal.signal(number, lambda number, _frame: came.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, handler)
-    if came:
-        signal.raise_signal(signal.SIGINT)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    for number in came:
+        signal.raise_signal(number)
 
 
 @contextlib.contextmanager

@@ -1,7 +1,10 @@
 """`twotier-sim`: the command line of the simulator, one command a module."""
 
+import contextlib
 import os
+import signal
 import sys
+from collections.abc import Iterator
 
 from nova_twotier.sim.cli.app import Simulator
 
@@ -11,7 +14,8 @@ def main(args: list[str] | None = None) -> int:
     _open_what_is_closed()
     try:
         try:
-            code = Simulator().run(sys.argv[1:] if args is None else args)
+            with _terminated_as_interrupted():
+                code = Simulator().run(sys.argv[1:] if args is None else args)
         finally:
             # Here, not at the exit of the interpreter: also after a --help, which exits.
             sys.stdout.flush()
@@ -25,6 +29,16 @@ def main(args: list[str] | None = None) -> int:
         _give_up_output()
         return 2
     return code
+
+
+@contextlib.contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Let SIGTERM do what Ctrl-C does: end other processes, and leave no file that is not whole."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _open_what_is_closed() -> None:

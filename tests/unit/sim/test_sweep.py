@@ -1,5 +1,6 @@
 """Sweeps: every point once, whatever happens in between."""
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -293,6 +294,34 @@ class TestResume(SweepCase):
         few = [*kept, *points[there : there + 2]]
         self.assertEqual(2, sweep.resume(few, out, jobs=1))
         self.assertEqual(there + 2, len(sweep.tables.read(out / sweep.TABLE)))
+
+    def test_a_terminated_sweep_ends_its_workers(self):
+        out = self.directory / "out"
+        command = [sys.executable, "-m", "nova_twotier.sim.cli", "sweep", "lublin:300"]
+        command += ["--policy", "fcfs,easy", "--seeds", "999", "--jobs", "2", "--nodes", "32"]
+        child = subprocess.Popen(
+            [*command, "--out", str(out)],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        self.addCleanup(child.wait)
+        self.addCleanup(self.kill_group, child.pid)
+        deadline = time.monotonic() + 120
+        while not list(out.glob("runs/*.json")):
+            self.assertIsNone(child.poll(), "the sweep ended before it could be terminated")
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        child.send_signal(signal.SIGTERM)
+        # It ends when no process is left that could write to the pipe.
+        said, _nothing = child.communicate(timeout=60)
+        self.assertEqual((130, b""), (child.returncode, said))
+        self.assertEqual([], list(out.glob("runs/.*")))
+
+    def kill_group(self, group):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)
 
     def test_a_directory_without_runs(self):
         error = self.assertRaises(sweep.NoResults, sweep.collect, self.directory)
