@@ -14,7 +14,7 @@ from nova_twotier.sim.many_hosts import ManyHosts
 from nova_twotier.sim.many_nodes import MANY, ManyNodes
 from nova_twotier.sim.recorder import Recorder
 from nova_twotier.sim.running_jobs import RunningJobs
-from nova_twotier.sim.scenario import InvalidScenario, Scenario
+from nova_twotier.sim.scenario import Scenario
 from nova_twotier.sim.shared import Shared, SharedNodes
 from nova_twotier.sim.shared_many_hosts import SharedManyHosts
 from nova_twotier.sim.shared_many_nodes import SharedManyNodes
@@ -50,13 +50,8 @@ def make_cluster(
 def _linked(
     nodes: int, scenario: Scenario, tiers: int, used: int, unknown: random.Random | None
 ) -> Linked:
+    scenario.check_topology(nodes)
     topology = network.topology(scenario.topology)
-    there = len(topology.hosts) * scenario.slots
-    if nodes != there:
-        raise InvalidScenario(
-            f"{scenario.topology} with {scenario.slots} slots a host has {there} slots; the "
-            f"workload is for {nodes}"
-        )
     return Linked(
         [Host(name, scenario.slots, tiers) for name in topology.hosts],
         topology,

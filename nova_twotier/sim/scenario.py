@@ -147,12 +147,24 @@ class Scenario:
 
         It could be simulated: on more slots than the load is for, or with predictions of nothing.
 
-        :raises InvalidScenario: if the nodes of the workload are no multiple of the slots of a host
-            (those of a topology are checked when it is simulated), or if it has no users and run
-            times are predicted from those of a user's jobs.
+        :raises InvalidScenario: if the nodes of the workload are no multiple of the slots of a
+            host, or not the slots of the topology, or if it has no users and run times are
+            predicted from those of a user's jobs.
         """
+        self.check_topology(workload.nodes)
         self._check_slots(workload)
         self._check_users(workload)
+
+    def check_topology(self, nodes: int) -> None:
+        """:raises InvalidScenario: if a workload is for other nodes than the topology has slots."""
+        if self.topology is None:
+            return
+        there = len(network.topology(self.topology).hosts) * self.slots
+        if nodes != there:
+            raise InvalidScenario(
+                f"{self.topology} with --slots {self.slots} has {there} slots; the workload is for "
+                f"{nodes}: give --nodes {there}, or leave --nodes out"
+            )
 
     def _check_users(self, workload: Workload) -> None:
         if workload.users:

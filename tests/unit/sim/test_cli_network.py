@@ -1,6 +1,8 @@
 """The options of networks with guaranteed bandwidth on the command line."""
 
 import json
+import pathlib
+from unittest import mock
 
 from tests.unit.sim.test_cli import CommandCase
 
@@ -67,5 +69,13 @@ class TestNetwork(CommandCase):
         self.refused(words, "compare", *args, "--policy", "fcfs,easy")
         self.works("run", *args, "--policy", "sbf")
         self.works("compare", *args, "--policy", "fcfs,sbf", "--jobs", "1")
-        args = ("--policy", "fcfs", *PAIR, "--nodes", "9")
-        self.refused("has 4 slots; the workload is for 9", "run", self.source, *args)
+
+    def test_nodes_that_the_topology_does_not_have(self):
+        words = "with --slots 2 has 4 slots; the workload is for 9: give --nodes 4, or leave"
+        args = (self.source, "--policy", "fcfs", *PAIR, "--nodes", "9")
+        out = self.path("out")
+        self.refused(words, "run", *args)
+        with mock.patch("nova_twotier.sim.simulation.simulate", side_effect=KeyError("begun")):
+            self.refused(words, "compare", *args, "--jobs", "1")
+            self.refused(words, "sweep", *args, "--jobs", "1", "--out", out)
+        self.assertFalse(pathlib.Path(out).exists())
