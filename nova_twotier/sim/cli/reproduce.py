@@ -12,6 +12,9 @@ from nova_twotier.sim.cli.command import Number, Table, cell
 REPORT = "report.html"
 #: In the place of a name: every experiment, with the runs that they share in one directory.
 ALL = "all"
+#: The columns of the names, and of `all`.
+NAMES = ("name", "source", "description")
+TOTALS = ("experiment", "hold", "do_not", "not_tested")
 
 
 class Reproduce(Table):
@@ -94,12 +97,21 @@ class Reproduce(Table):
         )
         options.add_parallel(parser)
 
+    def columns(self, parsed_args):
+        from nova_twotier.sim.reproduce import registry
+
+        if _lists(parsed_args):
+            return NAMES
+        if parsed_args.name == ALL:
+            return TOTALS
+        return None if parsed_args.name is None else _columns(registry.get(parsed_args.name))
+
     def take_action(self, parsed_args):
         from nova_twotier.sim.reproduce import document, registry
 
-        if parsed_args.list or parsed_args.name == "list":
+        if _lists(parsed_args):
             rows = [(each.name, each.source, each.about) for each in registry.EXPERIMENTS.values()]
-            return ("name", "source", "description"), rows
+            return NAMES, rows
         if parsed_args.name is None:
             raise ValueError("which one? `reproduce list` prints the names")
         if parsed_args.doc is not None:
@@ -167,29 +179,42 @@ class Holds(FormattableColumn):
         return {True: "yes", False: "no", None: "-"}[self._value]
 
 
-def _rows(outcome) -> tuple[tuple, list[tuple]]:
-    """The printed numbers, then the claims; columns that none of them fills are left out.
+def _lists(parsed) -> bool:
+    return parsed.list or parsed.name == "list"
 
-    Without either, the tables of ours.
-    """
-    numbers, claims = outcome.numbers, outcome.findings
+
+def _columns(experiment) -> tuple[str, ...] | None:
+    """Of the printed numbers and the claims; None if it has neither, but tables of ours."""
+    numbers, claims = _has_numbers(experiment), experiment.claims
     if not (numbers or claims):
-        return _tables(outcome)
-    points = outcome.experiment.points
-    unit = "points" if points else "percent"
-    columns = ["finding", outcome.experiment.against, "ours"]
+        return None
+    columns = ["finding", experiment.against, "ours"]
+    unit = "points" if experiment.points else "percent"
     columns += ["low", "high", f"deviation_{unit}"] if numbers else []
     columns += ["holds"] if claims else []
+    return tuple(columns)
+
+
+def _has_numbers(experiment) -> bool:
+    return experiment.numbers is not type(experiment).numbers
+
+
+def _rows(outcome) -> tuple[tuple, list[tuple]]:
+    """The printed numbers, then the claims; without either, the tables of ours."""
+    experiment = outcome.experiment
+    columns = _columns(experiment)
+    if columns is None:
+        return _tables(outcome)
     rows = []
-    for number in numbers:
+    for number in outcome.numbers:
         row = [number.name, *map(_number, (number.paper, number.ours, number.low, number.high))]
-        row.append(cell(number.points if points else number.percent))
-        rows.append((*row, Holds(None)) if claims else tuple(row))
-    for claim, finding in claims:
+        row.append(cell(number.points if experiment.points else number.percent))
+        rows.append((*row, Holds(None)) if experiment.claims else tuple(row))
+    for claim, finding in outcome.findings:
         row = [claim.text, Amount(claim.paper, claim.unit), Amount(finding.ours, claim.unit)]
-        row += [Number(None)] * 3 if numbers else []
+        row += [Number(None)] * 3 if _has_numbers(experiment) else []
         rows.append((*row, Holds(finding.holds)))
-    return tuple(columns), rows
+    return columns, rows
 
 
 def _tables(outcome) -> tuple[tuple, list[tuple]]:
@@ -211,7 +236,7 @@ def _totals(outcomes) -> tuple[tuple, list[tuple]]:
     for outcome in outcomes:
         found = verdicts(outcome.findings)
         rows.append((outcome.experiment.name, *map(found.count, (True, False, None))))
-    return ("experiment", "hold", "do_not", "not_tested"), rows
+    return TOTALS, rows
 
 
 def _number(value: float) -> Number:

@@ -239,6 +239,21 @@ class TestNamesAndMistakes(ReproduceCase):
             )
         self.assertFalse(self.out.exists())
 
+    def test_columns_are_refused_before_the_runs(self):
+        with mock.patch.object(sweep, "resume", side_effect=KeyError("begun")):
+            for name, words in (
+                ("tpds2013-fig3", "choose from: finding, paper, ours, holds"),
+                (
+                    "cisne-table1",
+                    "choose from: finding, paper, ours, low, high, deviation_percent",
+                ),
+                ("all", "choose from: experiment, hold, do_not, not_tested"),
+                ("list", "choose from: name, source, description"),
+            ):
+                words = f"there is no column 'nope'; {words}\n"
+                self.refused(words, name, "--out", self.out, "-c", "nope")
+        self.assertFalse(self.out.exists())
+
     def test_output_that_cannot_be_written(self):
         (self.directory / "file").write_text("")
         self.refused(
