@@ -1,5 +1,6 @@
 """Reads and writes traces in the Standard Workload Format of the Parallel Workloads Archive."""
 
+import codecs
 import gzip
 import io
 import math
@@ -135,8 +136,11 @@ def read(path: str | pathlib.Path) -> Trace:
     with path.open("rb") as file:
         packed = file.peek(len(GZIP))[: len(GZIP)] == GZIP
         try:
-            with io.TextIOWrapper(gzip.open(file) if packed else file, ENCODING) as stream:
-                return parse(stream, str(path))
+            with gzip.open(file) if packed else file as content:
+                # Some editors begin a file with it; here it would be part of the first line.
+                if content.peek(len(codecs.BOM_UTF8)).startswith(codecs.BOM_UTF8):
+                    content.read(len(codecs.BOM_UTF8))
+                return parse(io.TextIOWrapper(content, ENCODING), str(path))
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise MalformedTrace(f"{path}: is not a complete gzip file ({error})") from error
 

@@ -1,5 +1,6 @@
 """The reader of the Standard Workload Format."""
 
+import codecs
 import gzip
 import pathlib
 import tempfile
@@ -190,6 +191,16 @@ class TestFiles(testtools.TestCase):
             path = self.path(name)
             path.write_bytes(content)
             self.assertEqual(1, len(swf.read(path).records))
+
+    def test_a_byte_order_mark_is_not_part_of_the_first_line(self):
+        for first in ("; MaxProcs: 8", line()):
+            plain = codecs.BOM_UTF8 + f"{first}\n{line(number=2)}\n".encode()
+            for content in (plain, gzip.compress(plain)):
+                path = self.path("t.swf")
+                path.write_bytes(content)
+                trace = swf.read(path)
+                self.assertEqual(2, len(trace.comments) + len(trace.records))
+                self.assertEqual(2, trace.records[-1].number)
 
     def test_broken_gzip_is_a_malformed_trace(self):
         whole = gzip.compress(line().encode() * 50)
