@@ -31,6 +31,9 @@ PLACEMENT_TIMEOUT = 10
 
 
 def main(args: list[str] | None = None) -> int:
+    """Serve this host; SIGHUP has no effect: no option of the agent may change at run time."""
+    # Whoever has all services reread their files sends it, also to one that has just been started.
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         given = sys.argv[1:] if args is None else args
         conf = config.load(given, "nova-twotier-agent", DESCRIPTION)
@@ -44,8 +47,6 @@ def main(args: list[str] | None = None) -> int:
 
 def run(conf) -> None:
     """Serve this host until SIGTERM or SIGINT; the VMs keep the priority that they have.
-
-    SIGHUP has no effect: no option of the agent may change at run time.
 
     :raises ConfigError: if an option is wrong for this host.
     :raises HypervisorError: if libvirt does not answer at the start.
@@ -72,9 +73,6 @@ def run(conf) -> None:
         ClaimReader(placement, name), host, rules, conf.agent.sweep_interval, telemetry
     )
     host.listen(reconciler.changed)
-    # Whoever has all services reread their files sends it. systemd would take an agent that dies of
-    # it for one that was stopped.
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: reconciler.stop())
     show(telemetry, name, conf.agent)

@@ -34,6 +34,7 @@ class TestUnits(testtools.TestCase):
             self.assertIn(name, installed)
             self.assertEqual("--config-file", arguments[0])
             self.assertEqual("on-failure", unit["Service"]["Restart"])
+            self.assertEqual("SIGHUP", unit["Service"]["RestartForceExitStatus"])
             self.assertEqual("multi-user.target", unit["Install"]["WantedBy"])
             # Else a log file is refused: all else is read-only for it.
             self.assertEqual("strict", unit["Service"]["ProtectSystem"])

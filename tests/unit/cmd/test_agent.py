@@ -1,5 +1,6 @@
 """What the node agent makes of its options, and of signals."""
 
+import os
 import pathlib
 import signal
 import subprocess
@@ -119,6 +120,24 @@ class TestRules(AgentOptionsTestCase):
     def test_tiers_that_this_version_of_cgroups_makes_equal(self):
         weights = {"background_weight": 1, "foreground_weight": 2}
         self.assert_mistake("with cgroup v1 they are 2 and 2", **weights)
+
+
+class TestSignalAtTheStart(testtools.TestCase):
+    def test_it_does_not_end_the_agent(self):
+        path = pathlib.Path(self.useFixture(fixtures.TempDir()).path, "agent.conf")
+        os.mkfifo(path)
+        agent = subprocess.Popen(
+            [sys.executable, "-m", "nova_twotier.cmd.agent", "--config-file", str(path)],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(agent.kill)
+        with path.open("w") as file:  # once the agent reads it
+            agent.send_signal(signal.SIGHUP)
+            file.write("[agent]\nthreshold = high\n")
+        _out, err = agent.communicate(timeout=60)
+        self.assertIn("threshold", err)
+        self.assertEqual(1, agent.returncode)
 
 
 @testtools.skipIf(libvirt is None, ABSENT)
