@@ -132,8 +132,8 @@ def load(data: Any, name: str = "state") -> QueueState:
     fields = Fields(data, name)
     if (form := fields.take("format", "")) != FORMAT:
         raise InvalidState(
-            f"{name} is no state of a queue: its format is {shown(form)}; give what "
-            "`twotier-manage snapshot` wrote"
+            f"{name} is no state of a queue: its format is {shown(form)}, not {FORMAT!r}; give "
+            "what `twotier-manage snapshot` wrote"
         )
     if (version := fields.take("version")) != VERSION:
         raise InvalidState(

@@ -72,7 +72,8 @@ class TestRefused(testtools.TestCase):
             error = self.assertRaises(InvalidState, load, data, "q.json")
             self.assertEqual("q.json is not an object with fields", str(error))
         message = (
-            " is no state of a queue: its format is ''; give what `twotier-manage snapshot` wrote"
+            " is no state of a queue: its format is '', not 'nova-twotier queue state'; give what "
+            "`twotier-manage snapshot` wrote"
         )
         self.refused(message, lambda data: data.pop("format"))
         other = VERSION + 1
