@@ -315,7 +315,7 @@ class TestResume(SweepCase):
             time.sleep(0.01)
         child.send_signal(signal.SIGTERM)
         # It ends when no process is left that could write to the pipe.
-        said, _nothing = child.communicate(timeout=60)
+        said, _nothing = child.communicate(timeout=180)
         self.assertEqual((130, b""), (child.returncode, said))
         self.assertEqual([], list(out.glob("runs/.*")))
 
