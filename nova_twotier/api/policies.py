@@ -9,6 +9,7 @@ network; to the others hosts have ids, and jobs of other projects are anonymous.
 from oslo_config import cfg
 from oslo_policy import opts, policy
 
+from nova_twotier.api import references
 from nova_twotier.conf import ConfigError
 
 ADMIN = "rule:twotier:admin"
@@ -323,11 +324,15 @@ def enforcer(conf: cfg.ConfigOpts) -> policy.Enforcer:
     try:
         # Find mistakes in the file now, not at the first request.
         made.load_rules()
-        made.check_rules(raise_on_violation=True)
-    except (ValueError, policy.InvalidDefinitionError) as error:
-        reason = " ".join(str(error).split())
-        raise ConfigError(f"policy file {conf.oslo_policy.policy_file}: {reason}") from error
+    except ValueError as error:
+        raise _wrong(conf, " ".join(str(error).split())) from error
+    if mistake := references.mistake(made.rules):
+        raise _wrong(conf, mistake)
     return made
+
+
+def _wrong(conf: cfg.ConfigOpts, reason: str) -> ConfigError:
+    return ConfigError(f"policy file {conf.oslo_policy.policy_file}: {reason}")
 
 
 def get_enforcer() -> policy.Enforcer:

@@ -288,10 +288,23 @@ class TestWrongPolicyFile(ApiCase):
     def test_it_is_said_at_the_start(self):
         path = self.directory / "policy.yaml"
         self.OPTIONS = f"[oslo_policy]\npolicy_file = {path}"
-        for text in ('"twotier:jobs:list": "rule:nobody"', "a: b: c"):
+        for text, words in (
+            ("a: b: c", ""),
+            ('"twotier:jobs:list": "rule:nobody"', "list refers to the rule nobody, which does"),
+            ('"twotier:jobs:list": "not rule:nobody"', "refers to the rule nobody, which does"),
+            (
+                '"twotier:admin": "rule:twotier:sees_all"',
+                "in a circle: twotier:admin -> twotier:sees_all -> twotier:admin",
+            ),
+            (
+                '"mine": "role:a and not rule:yours"\n"yours": "role:b or rule:mine"',
+                "in a circle: mine -> yours -> mine",
+            ),
+        ):
             path.write_text(text)
             error = self.assertRaises(ConfigError, super().make)
             self.assertIn(str(path), str(error))
+            self.assertIn(words, str(error))
 
 
 class TestNoAuth(ApiCase):
