@@ -23,7 +23,8 @@ STANDINGS_QUERY = {
     "pool": {**NAME, "description": "Exactly this pool."},
     "project_id": {
         **NAME,
-        "description": "Only jobs of this project, of those that the reader may see.",
+        "description": "Only jobs of this project, of those that the reader may see; of another "
+        "one than the token's also without `all_projects`.",
     },
     "search": {
         **NAME,

@@ -57,7 +57,12 @@ class Standings(Resource):
         return int(time.time() // MINUTE)
 
     def _scope(self, request: Request) -> str | None:
-        return request.caller.scope(RULE, request.query.get("all_projects", False))
+        caller, query = request.caller, request.query
+        others = query.get("project_id", caller.project_id) != caller.project_id
+        if others and caller.may(f"{RULE}:all_projects", caller.project_id):
+            # Who may see it and names it means its jobs, not those of the token's project.
+            return None
+        return caller.scope(RULE, query.get("all_projects", False))
 
     def _rows(self, request: Request, found: list[Standing], scope: str | None) -> list[dict]:
         jobs = [each.job for each in found]

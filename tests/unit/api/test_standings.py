@@ -123,6 +123,16 @@ class TestSelection(StandingsCase):
         self.assertEqual((2, ["demo", "other"]), (answer["total"], answer["projects"]))
         self.assertEqual(0, self.listed("project_id=none")["total"])
 
+    def test_another_project_than_the_tokens_for_those_who_see_all(self):
+        """As in the lists of other services, where administrators name the project."""
+        for by in (OPERATOR, "sam:ops:service", "carol:other:admin"):
+            answer = self.answered(200, self.get("/v1/queue/jobs?project_id=demo", by))
+            self.assertEqual(["first", "mine"], [job["name"] for job in answer["jobs"]], by)
+            self.assertEqual((2, 2), (answer["total"], answer["counts"]["waiting"]), by)
+        # Their own project is no other one.
+        answer = self.answered(200, self.get("/v1/queue/jobs?project_id=ops", OPERATOR))
+        self.assertEqual((0, []), (answer["total"], answer["projects"]))
+
     def test_tenants_see_their_own_project_alone(self):
         for query in ("", "project_id=other", "search=secret", "own_first=true"):
             answer = self.listed(query, "alice:demo")
