@@ -44,7 +44,7 @@ def drain(store: Store, host: str, now: float, **given) -> Drain:
 def undrain(store: Store, host: str) -> bool:
     """End the drain of a host, and record an event; returns whether there was one."""
     with store.transaction() as session:
-        found = session.get(Drain, host)
+        found = session.get(Drain, host, with_for_update=True)
         if found is None:
             return False
         session.delete(found)

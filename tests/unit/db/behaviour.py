@@ -516,6 +516,18 @@ class StoreBehaviour:
             [(event.kind, event.detail) for event in self.store.events()],
         )
 
+    def test_two_who_undrain_a_host_at_once(self):
+        """One of them ends its drain, and records that."""
+        drains.drain(self.store, "a", 0.0)
+        with futures.ThreadPoolExecutor(1) as pool:
+            with self.store.transaction() as session:
+                session.delete(session.get(Drain, "a"))
+                session.flush()
+                other = pool.submit(drains.undrain, self.store, "a")
+                futures.wait([other], MOMENT)
+            self.assertFalse(other.result(30), "it was ended before")
+        self.assertEqual(["host drain"], [event.kind for event in self.store.events()])
+
     def test_a_drain_is_changed(self):
         def drain(now, **given):
             found = drains.drain(self.store, "a", now, **given)
