@@ -66,6 +66,8 @@ class Hosts:
         self._shapes: dict[str, tree.Shape] = {}
         self._all: tuple[tree.TierHost, ...] = ()
         self._closed: dict[str, int] = {}
+        #: What the ledger has told of them that still holds.
+        self._told: set[str] = set()
         #: How many slots of each host are about to be closed by processes that migrate there.
         self.arriving: Mapping[str, int] = {}
         #: The pool's hosts, and the names of those that take new VMs by what Nova says.
@@ -144,8 +146,7 @@ class Hosts:
         moving = len(self._all) != len(shapes) or any(host.leaving for host in self._all)
         if shapes != self._shapes or moving:
             # At the first poll of a new cloud, all hosts get their providers.
-            all_hosts = tree.sync_hosts(self._placement, shapes, each=self._lister.map)
-            self._all = tuple(all_hosts)
+            self._all = self._synced(shapes)
         before = self.tree
         shown = tuple(host for host in self._all if self._shown(host))
         if shown != before:
@@ -156,6 +157,18 @@ class Hosts:
         self._due_at, self._awaited = now + self._interval, False
         self.pools = pools
         return changed
+
+    def _synced(self, shapes: Mapping[str, tree.Shape]) -> tuple[tree.TierHost, ...]:
+        """The hosts as they are in the ledger now; what was told before is not logged again."""
+        before, self._told = self._told, set()
+
+        def tell(level: int, text: str) -> None:
+            if text not in before:
+                LOG.log(level, text)
+            self._told.add(text)
+
+        each = self._lister.map
+        return tuple(tree.sync_hosts(self._placement, shapes, each=each, tell=tell))
 
     def is_blind(self, now: float) -> bool:
         """Whether the last list of hosts is so old that a host that was down may be up by now."""

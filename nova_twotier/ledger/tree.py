@@ -60,6 +60,7 @@ def sync_hosts(
     shapes: Mapping[str, Shape],
     thorough: bool = False,
     each: Callable[..., Iterable[TierHost | None]] = map,
+    tell: Callable[[int, str], object] = LOG.log,
 ) -> list[TierHost]:
     """Bring the providers of hosts and links into line with the shapes; may be repeated.
 
@@ -74,6 +75,7 @@ def sync_hosts(
 
     :param thorough: check every provider's inventory, to repair changes made by hand.
     :param each: as `map`; it may see to several hosts at the same time.
+    :param tell: called with the log level and the text of each warning and error.
     :raises StaleGeneration: if others keep changing the same provider.
     """
     there = {provider["uuid"]: provider for provider in providers.listed(placement)}
@@ -89,19 +91,19 @@ def sync_hosts(
     }
     for name in sorted(shapes.keys() - present.keys()):
         if name in roots:
-            LOG.error(
-                "Host %s stays out of the ledger: its name has more than %s characters",
-                name,
-                names.LONGEST_HOST,
+            tell(
+                logging.ERROR,
+                f"Host {name} stays out of the ledger: its name has more than "
+                f"{names.LONGEST_HOST} characters",
             )
             continue
-        LOG.warning(
-            "Host %s is in a two-tier aggregate but no provider in Placement has its name: "
+        tell(
+            logging.WARNING,
+            f"Host {name} is in a two-tier aggregate but no provider in Placement has its name: "
             "is its nova-compute up?",
-            name,
         )
     children = {name: _children(name, roots[name], shape) for name, shape in present.items()}
-    links = _links(present)
+    links = _links(present, tell)
     wanted = [*links, *(child for pair in children.values() for child in pair.values())]
     done = providers.in_order(placement, wanted)
     if thorough:
@@ -124,7 +126,7 @@ def sync_hosts(
         except StaleGeneration:
             raise
         except (Conflict, NotFound) as error:
-            LOG.error("Host %s stays out of the ledger: %s", name, error)
+            tell(logging.ERROR, f"Host {name} stays out of the ledger: {error}")
             return None
         return TierHost(name, present[name], {tier: c.uuid for tier, c in pair.items()})
 
@@ -155,10 +157,10 @@ def _children(name: str, root: str, shape: Shape) -> dict[Tier, Provider]:
     }
 
 
-def _links(shapes: Mapping[str, Shape]) -> list[Provider]:
+def _links(shapes: Mapping[str, Shape], tell: Callable[[int, str], object]) -> list[Provider]:
     amounts, problems = capacities(shapes)
     for problem in problems:
-        LOG.error("%s", problem)
+        tell(logging.ERROR, problem)
     return [
         Provider(names.link_uuid(link), names.link_name(link), names.LINK_TRAIT, mbps)
         for link, mbps in sorted(amounts.items())

@@ -1,7 +1,11 @@
 """Links and the bandwidth that job entries hold on them, on real Placement."""
 
+import types
+
 import fixtures
 
+from nova_twotier.cloud.compute_hosts import ComputeHost
+from nova_twotier.cloud.hosts import Hosts
 from nova_twotier.ledger import claims, largest, names, reading, tree
 from nova_twotier.ledger.claims import JobEntry
 from nova_twotier.ledger.placement import Conflict, NotFound, StaleGeneration
@@ -94,6 +98,23 @@ class TestLinks(LedgerTestCase):
         tree.sync_hosts(self.ledger, shapes)
         self.assertEqual((10, 0), self.links()[RACK])
         self.assertIn(f"the link up from {RACK} 10 (host host1), 40 (host host0)", logger.output)
+
+    def test_disagreement_is_said_once_while_a_host_is_leaving(self):
+        """The manager brings the ledger into line at every poll of the hosts until it has left."""
+        logger = self.useFixture(fixtures.FakeLogger())
+        shapes = {"host1": tree.Shape(2, 2, RACK, (10,)), "host2": tree.Shape(2, 2, RACK, (10, 40))}
+        self.make_host("host2")
+        self.claim(0, FG)
+        cloud = types.SimpleNamespace(
+            check=lambda: None,
+            hosts=lambda: {name: ComputeHost(shape, True) for name, shape in shapes.items()},
+            limited_flavors=dict,
+        )
+        hosts = Hosts(cloud, self.ledger, 1.0)
+        for now in range(3):
+            hosts.refresh(float(now))
+        self.assertEqual([True, False, False], [host.leaving for host in hosts.tree])
+        self.assertEqual(1, logger.output.count(f"the link up from {RACK}"))
 
     def test_never_overcommitted(self):
         self.admit(FG, 2, links={"host0": 60, RACK: 60})

@@ -1,5 +1,6 @@
 """When the manager looks at aggregates, and what it says again of hosts that changed."""
 
+import logging
 import threading
 import types
 from concurrent import futures
@@ -31,7 +32,7 @@ class HostsCase(testtools.TestCase):
         self.syncs = []
         self.closings = []
         self.logger = self.useFixture(fixtures.FakeLogger())
-        self.tree = []
+        self.tree, self.wrong = [], []
         for name, fake in (
             ("prepare", lambda _placement, pools: self.prepared.append(pools)),
             ("sync_hosts", self.sync),
@@ -46,9 +47,11 @@ class HostsCase(testtools.TestCase):
         self.hosts = Hosts(self.cloud, None, INTERVAL)
         self.now = 0.0
 
-    def sync(self, _placement, shapes, each=map):
+    def sync(self, _placement, shapes, each=map, tell=None):
         self.syncs.append(shapes)
         self.each = each
+        for text in self.wrong:
+            tell(logging.ERROR, text)
         return self.tree
 
     def poll(self, tree, slots=2, disabled=()):
@@ -150,6 +153,15 @@ class TestHosts(HostsCase):
         self.assertEqual(1, self.logger.output.count("Host b left"))
         self.assertTrue(self.poll("a"))
         self.assertEqual(4, len(self.syncs))
+
+    def test_what_is_wrong_is_logged_once_while_a_host_is_leaving(self):
+        self.poll("ab")
+        leaving = tier_host("b", leaving=True)
+        said = []
+        for self.wrong in (["c is 50 % full"], ["c is 50 % full", "d is long"], [], ["d is long"]):
+            self.poll(["a", leaving])
+            said.append([self.logger.output.count(text) for text in ("c is 50 % full", "d is")])
+        self.assertEqual([[1, 0], [1, 1], [1, 1], [1, 2]], said)
 
     def test_closes_again_what_changed(self):
         self.poll("ab")
