@@ -6,9 +6,9 @@ continues an interrupted one.
 """
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, overload
 
 from keystoneauth1 import adapter
 from keystoneauth1 import exceptions as ksa_exc
@@ -26,6 +26,8 @@ from nova_twotier.ledger.placement import brief, login_refused
 
 if TYPE_CHECKING:
     from nova_twotier.db.models import Job
+
+P = ParamSpec("P")
 
 LOG = logging.getLogger(__name__)
 
@@ -67,6 +69,24 @@ def find(conf: cfg.ConfigOpts) -> "Qos | None":
         return qos
 
 
+def _understood(method: Callable[P, None]) -> Callable[P, None]:
+    """A method that raises NeutronError for answers with a status of 2xx that are not Neutron's."""
+
+    @functools.wraps(method)
+    def call(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            method(*args, **kwargs)
+        except (LookupError, TypeError, AttributeError) as error:
+            # As for Nova, see `errors.translated`.
+            LOG.debug("The answer to %s was not understood", method.__name__, exc_info=True)
+            raise NeutronError(
+                f"the answer to {method.__name__} is not Neutron's ({error!r}); is its endpoint "
+                "right, and no proxy in its place?"
+            ) from error
+
+    return call
+
+
 class Qos:
     """Neutron as the manager needs it. Every method raises CloudError if Neutron fails or refuses.
 
@@ -94,6 +114,7 @@ class Qos:
         LOG.info("The bandwidth of jobs is counted but not enforced: %s", missing)
         return False
 
+    @_understood
     def guarantee(self, job: "Job", servers: Iterable[Server]) -> None:
         """Put the job's policy on the servers' ports; makes the policy if needed."""
         ports = self._ports(servers) if self.available else []
@@ -102,6 +123,7 @@ class Qos:
             if port.get("qos_policy_id") != policy:
                 self._set_policy(port, policy)
 
+    @_understood
     def withdraw(self, job: "Job", servers: Iterable[Server]) -> None:
         """Remove the job's policy from the servers' ports, and delete it.
 

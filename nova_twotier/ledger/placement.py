@@ -2,8 +2,9 @@
 
 import contextlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any
 
 from keystoneauth1 import adapter
@@ -50,6 +51,23 @@ class InUse(Conflict):
     """409 because consumers hold what was to be removed."""
 
 
+class Answer(dict[str, Any]):
+    """The fields of an answer; one that is missing is no mistake of who reads it.
+
+    :param request: method and URL.
+    """
+
+    def __init__(self, request: str, found: Mapping[str, Any] = MappingProxyType({})):
+        super().__init__(found)
+        self._request = request
+
+    def __missing__(self, field: str) -> Any:
+        raise PlacementUnavailable(
+            f"Placement answered {self._request} without {field}; is [placement] right, and no "
+            "proxy in its place?"
+        )
+
+
 class Placement:
     """Requests to Placement through a keystoneauth session.
 
@@ -93,10 +111,10 @@ class Placement:
         if not answer.ok:
             raise _error(answer, f"{method} {url}")
         if method != "GET" and not answer.content:
-            return {}
+            return Answer(f"{method} {url}")
         with contextlib.suppress(ValueError):
             if isinstance(found := answer.json(), dict):
-                return found
+                return Answer(f"{method} {url}", found)
         raise PlacementUnavailable(
             f"Placement answered {method} {url} without JSON; is [placement] right, and no "
             "proxy in its place?"

@@ -1,5 +1,7 @@
 """Bandwidth of jobs in Neutron: what is made, adopted, taken back, and what if it fails."""
 
+import re
+
 import requests
 
 from nova_twotier.cloud.qos import NeutronError
@@ -216,6 +218,16 @@ class TestFailures(NeutronCase):
         self.keystone_is_down()
         for ask in (found.guarantee, found.withdraw):
             self.assertTrue(self.assertRaises(NeutronError, ask, JOB, self.gang).passing)
+
+    def test_an_answer_that_is_not_neutrons(self):
+        """JSON of another shape, with a status of 2xx, counts as none: it is asked again."""
+        found = self.find()
+        for text in ("[]", "null", "{}", '{"ports": null}', '{"ports": [{}], "policies": [7]}'):
+            self.http.get(re.compile(f"^{NEUTRON}/v2.0/(ports|qos)"), text=text)
+            for request in (found.guarantee, found.withdraw):
+                error = self.assertRaises(NeutronError, request, JOB, self.gang)
+                self.assertEqual((0, True), (error.status, error.passing), text)
+                self.assertIn("is not Neutron's", str(error))
 
     def test_an_answer_of_a_proxy(self):
         found = self.find()

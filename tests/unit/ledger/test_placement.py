@@ -5,7 +5,7 @@ from keystoneauth1 import session, token_endpoint
 from requests import exceptions as requests_exc
 from requests_mock.contrib import fixture as requests_fixture
 
-from nova_twotier.ledger import placement
+from nova_twotier.ledger import placement, providers
 from nova_twotier.ledger.names import MICROVERSION
 
 URL = "http://placement"
@@ -51,6 +51,20 @@ class TestPlacement(testtools.TestCase):
             self.requests.get(f"{URL}/x", text=text)
             error = self.assertRaises(placement.PlacementUnavailable, self.placement.get, "/x")
             self.assertIn("answered GET /x without JSON", str(error))
+
+    def test_an_answer_of_another_kind(self):
+        """Whoever takes it apart learns that it is not Placement's."""
+        for text in ("{}", '{"message": "back soon"}'):
+            self.requests.get(f"{URL}/resource_providers", text=text)
+            error = self.assertRaises(
+                placement.PlacementUnavailable, providers.listed, self.placement
+            )
+            self.assertIn("GET /resource_providers", str(error))
+            self.assertIn("without resource_providers; is", str(error))
+        self.requests.put(f"{URL}/x", text="")
+        answer = self.placement.put("/x")
+        self.assertIsNone(answer.get("generation"))
+        self.assertRaises(placement.PlacementUnavailable, lambda: answer["generation"])
 
     def test_not_found(self):
         self.refused(placement.NotFound, 404, json=refusal(404))
