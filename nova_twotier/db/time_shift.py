@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from sqlalchemy import case, or_, select, update
 from sqlalchemy.orm import Session
 
-from nova_twotier.db import job_counts
+from nova_twotier.db import job_counts, predictions
 from nova_twotier.db.models import Job, Leader, Place, PoolPrediction, Prediction
 from nova_twotier.db.plans import EndPlan
 from nova_twotier.db.prediction import JOB_TIMES, POOL_TIMES
+from nova_twotier.db.predictions import Calibrations
 from nova_twotier.db.store import open_actions
 
 
@@ -45,6 +46,7 @@ def shift(session: Session, pool: str, seconds: float) -> None:
     predictions, and the leader's term. Records of the past and the order of waiting jobs stay as
     they are, but for what a job that has begun anew held before.
     """
+    _judge_predictions(session, pool)
     _shift_places(session, pool, seconds)
     times = Job.run_since, Job.swapped_at, Job.warned_at, Job.discarded_at
     measured = or_(*(time.is_not(None) for time in times), Job.not_before > 0)
@@ -89,6 +91,14 @@ def _shift_places(session: Session, pool: str, seconds: float) -> None:
     ):
         statement = update(Place).where(whose).values(values)
         session.execute(statement.execution_options(synchronize_session=False))
+
+
+def _judge_predictions(session: Session, pool: str) -> None:
+    """Compare past starts, which are not shifted, with their predictions, which are."""
+    if stored := session.get(PoolPrediction, pool):
+        learned = Calibrations.load(stored.calibration)
+        predictions.judge(session, pool, learned)
+        stored.calibration = learned.dump()
 
 
 def _shift_predictions(session: Session, pool: str, seconds: float) -> None:

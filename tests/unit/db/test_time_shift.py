@@ -4,10 +4,12 @@ import fixtures
 import testtools
 from sqlalchemy import Double, Float, select
 
-from nova_twotier.db import terms, time_shift
+from nova_twotier.core.prediction.present import Forecast
+from nova_twotier.db import predictions, terms, time_shift
 from nova_twotier.db.base import Base
-from nova_twotier.db.models import Job, Place
+from nova_twotier.db.models import Job, Place, PoolPrediction
 from nova_twotier.db.prediction import JOB_TIMES, POOL_TIMES
+from nova_twotier.db.predictions import Calibrations
 from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
 
@@ -121,6 +123,39 @@ class TestTimes(testtools.TestCase):
                 self.assertEqual(expected[key], [tuple(row) for row in rows], key)
                 discarded_at = session.get(Job, number).discarded_at
                 self.assertEqual(key[2] and key[2] - 60.0, discarded_at)
+
+    def test_a_start_before_the_step_is_compared_with_what_was_told_by_the_same_clock(self):
+        """Its end comes after the step, and is compared by that clock."""
+        store = Store("sqlite://")
+        self.addCleanup(store.close)
+        number = store.submit(1, [0.5], at=1000.0).number
+        forecast = Forecast(1100.0, 1200.0)
+        told = predictions.Told(number, forecast, True, True, None, None, 0.0, 0.0)
+        learned = Calibrations.load({})
+        with store.transaction() as session:
+            predictions.write(session, "default", 1000.0, [told], learned)
+            session.add(
+                PoolPrediction(
+                    pool="default",
+                    made_at=1000.0,
+                    valid_until=1300.0,
+                    estimator="sdpn",
+                    calibration=learned.dump(),
+                )
+            )
+        with store.transaction() as session:
+            job = session.get(Job, number)
+            job.state, job.started_at = JobState.RUNNING, 1100.0
+        with store.transaction() as session:
+            time_shift.shift(session, "default", 3600.0)
+        with store.transaction() as session:
+            job = session.get(Job, number)
+            job.state, job.finished_at = JobState.FINISHED, 4800.0
+        with store.transaction() as session:
+            _estimator, learned = predictions.last_learned(session, "default")
+            predictions.judge(session, "default", learned)
+        for errors, _held in (learned.starts.state(), learned.finishes.state()):
+            self.assertEqual((0.0,), errors)
 
     def test_the_leader_has_led_for_as_long_as_before(self):
         """By that, too, it is known whether a shift was committed."""
