@@ -1,5 +1,6 @@
 """The REST API as Python calls, on a keystoneauth session."""
 
+import json
 import logging
 import re
 import time
@@ -361,6 +362,7 @@ class Api:
             query = dict(parse_qsl(urlsplit(following[0]).query, keep_blank_values=True))
 
     def _ask(self, method: str, path: str, **options) -> dict:
+        _check_text([path, options.get("params"), options.get("json")])
         answer = self._request(path, method, options)
         for _attempt in range(MOST_WAITS):
             if answer.status_code != TOO_MANY_REQUESTS:
@@ -427,6 +429,15 @@ def _word(value) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return ",".join(value) if isinstance(value, list) else str(value)
+
+
+def _check_text(given) -> None:
+    """:raises ApiError: if there is text that cannot be sent: the shell's may not be UTF-8."""
+    try:
+        json.dumps(given, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        wrong = error.object[error.start : error.end]
+        raise ApiError(f"give text in UTF-8: {wrong!r} is none") from error
 
 
 def in_brief(error: Exception) -> str:

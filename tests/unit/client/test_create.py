@@ -237,6 +237,16 @@ class TestMistakes(CreateCase):
         self.assertEqual(2, code)
         self.assertIn(words, error.splitlines()[-1])
 
+    def test_text_that_is_not_utf_8(self):
+        """As Python has bytes of a shell that are none."""
+        for words in (
+            ("job", "create", "--size", "1", "--name", "a\udcff"),
+            ("job", "list", "--name", "a\udcff"),
+            ("job", "show", "a\udcff"),
+            ("job", "cancel", "--name", "a\udcff*"),
+        ):
+            self.assertEqual("give text in UTF-8: '\\udcff' is none", self.refused(*words))
+
     def test_options(self):
         size = ("--size", "1")
         self.misused("one of the arguments --size --from-swf is required")
