@@ -151,7 +151,7 @@ def read(path: str) -> QueueState:
     with open(path, encoding="utf-8") as file:
         try:
             data = json.load(file)
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:  # also of numbers too long, and of any depth
             raise queue_state.InvalidState(
                 f"{path} is not JSON ({error}): give what `twotier-manage snapshot` wrote, or a "
                 "trace with --at and --under"

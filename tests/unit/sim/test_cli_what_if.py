@@ -253,6 +253,9 @@ class TestMistakes(WhatIfCase):
         self.refused("No such file or directory", "what-if", self.path("none.json"))
         self.refused("of a trace or a model, give both --at", "what-if", "lublin:300")
         self.refused("is not JSON", "what-if", self.source)
+        for wrong in ("[" * 100_000, '{"at": ' * 100_000, "1" * 5000):
+            pathlib.Path(self.path("x.json")).write_text(wrong)
+            self.refused("x.json is not JSON", "what-if", self.path("x.json"))
         pathlib.Path(self.path("x.json")).write_text('{"format": "x"}')
         self.refused(
             "x.json is no state of a queue: its format is 'x'", "what-if", self.path("x.json")
