@@ -13,7 +13,7 @@ class FromHistory(Forward):
     """CISNE measures the run time on a dedicated cluster instead."""
 
     def __init__(self) -> None:
-        self._run_times = History()
+        self._run_times = History(shares=True)
 
     def run_time(self, job: Job, user: Hashable, done: float) -> float:
         similar = run_times.of_similar(self._run_times, job, user, beyond=done)

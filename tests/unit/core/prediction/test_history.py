@@ -81,3 +81,46 @@ class TestSimilar(testtools.TestCase):
         self.add("ann", 4, None, 1, 2, 3)
         self.add("ann", 4, 600.0, 4, 5, 6)
         self.assertEqual([1, 2, 3], self.similar(request=None))
+
+
+class TestShares(testtools.TestCase):
+    """Jobs that asked for another time count by the share of it that they used."""
+
+    def setUp(self):
+        super().setUp()
+        self.history = History(shares=True)
+
+    def add(self, request, *seconds, user="ann", size=4):
+        for value in seconds:
+            self.history.add(asks(size, request), user, value)
+
+    def similar(self, request=600.0, beyond=-1.0, user="ann"):
+        return self.history.similar(asks(4, request), user, beyond)
+
+    def test_of_other_requests(self):
+        self.add(3600.0, 360, 1800, 3600)
+        self.assertEqual([60, 300, 600], self.similar())
+        self.assertEqual([300, 600], self.similar(beyond=100))
+        self.assertEqual([60, 300, 600], self.similar(user="bob"))
+
+    def test_of_the_same_request(self):
+        self.add(3600.0, 3, 30, 300)
+        self.add(600.0, 7, 77, 777)
+        self.assertEqual([7, 77, 777], self.similar())
+
+    def test_a_job_that_asks_for_nothing_is_compared_by_time(self):
+        self.add(3600.0, 360, 1800, 3600)
+        for nothing in (None, 0.0):
+            self.assertEqual([360, 1800, 3600], self.similar(request=nothing))
+
+    def test_past_jobs_that_asked_for_nothing_tell_nothing_of_a_request(self):
+        self.add(None, 10, 20, 30)
+        self.assertEqual([], self.similar())
+        self.add(1200.0, 100)
+        self.assertEqual([50], self.similar())
+        self.assertEqual([10, 20, 30], self.similar(request=None))
+
+    def test_of_each_kind_in_seconds(self):
+        self.add(3600.0, 360, 1800)
+        kinds = list(self.history.of_each_kind(asks(), "ann", beyond=100))
+        self.assertEqual([[300], [300], [300]], [each for each in kinds if each][:3])
