@@ -135,10 +135,11 @@ class VmGroups:
         None if the process has ended, or is no QEMU.
         """
         try:
-            groups = (process / "cgroup").read_text()
-        except (OSError, UnicodeError):  # users may call their groups anything
+            groups = os.fsdecode((process / "cgroup").read_bytes())
+        except OSError:
             return None
-        for line in groups.splitlines():
+        # Users may call their groups anything without a line feed: other ends of lines, too.
+        for line in groups.split("\n")[:-1]:
             _number, controllers, path = line.split(":", 2)
             if self._controller.has(controllers):
                 # Right after its start, QEMU may be in libvirtd's own group, which is not for us

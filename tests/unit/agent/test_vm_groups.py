@@ -28,7 +28,7 @@ class TestVmGroups(testtools.TestCase):
         process.mkdir()
         arguments = ["/usr/bin/qemu-system-x86_64", "-name", "guest=x", "-uuid", uuid, ""]
         (process / "cmdline").write_text("\0".join(arguments))
-        (process / "cgroup").write_text(groups)
+        (process / "cgroup").write_bytes(groups.encode())
 
     def group(self, path, weight=1024, idle=0, version=1):
         group = self.root / path
@@ -62,6 +62,18 @@ class TestVmGroups(testtools.TestCase):
         self.process(1, OTHER, "")
         (self.proc / "1" / "cgroup").write_bytes(b"3:cpu:/user.slice/\xff\n")
         self.process(2, VM, f"3:cpu:/{PLAIN}/emulator\n")
+        self.assertEqual(group, self.find().path)
+
+    def test_a_user_whose_group_has_a_line_break_in_its_name(self):
+        """To the kernel only a line feed is one: what follows another is no line of its own."""
+        group = self.group(PLAIN)
+        self.process(7, VM, f"3:cpu:/{PLAIN}/emulator\n")
+        for pid, separator in enumerate(("\r", "\x85", "\u2028")):
+            for forged in ("b", f"3:cpu:/{PLAIN}/emulator"):
+                line = f"5:name=systemd:/user.slice/a{separator}{forged}\n"
+                uuid = f"{OTHER}{pid}{len(forged)}"
+                self.process(f"1{pid}{len(forged)}", uuid, f"{line}3:cpu:/user.slice\n")
+                self.assertIsNone(self.find(uuid))
         self.assertEqual(group, self.find().path)
 
     def test_a_process_that_has_just_started(self):
