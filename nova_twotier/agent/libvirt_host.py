@@ -31,14 +31,15 @@ _WORKING = {libvirt.VIR_DOMAIN_CONTROL_JOB, libvirt.VIR_DOMAIN_CONTROL_OCCUPIED}
 #: What it says of a VM to which nothing is being done, and of one that it has lost contact with.
 _FREE = (libvirt.VIR_DOMAIN_CONTROL_OK, libvirt.VIR_DOMAIN_CONTROL_ERROR_REASON_NONE)
 _BROKEN = (libvirt.VIR_DOMAIN_CONTROL_ERROR, libvirt.VIR_DOMAIN_CONTROL_ERROR_REASON_MONITOR)
-#: Why a VM is paused while something is done to it of which libvirt does not say that it works on
-#: it, such as all the time in which the memory of one that arrives is transferred.
+#: States of a VM, with their reasons, while something is done to it of which libvirt does not say
+#: that it works on it, such as all the time in which the memory of one that arrives is transferred.
 _HELD = {
-    libvirt.VIR_DOMAIN_PAUSED_DUMP,
-    libvirt.VIR_DOMAIN_PAUSED_MIGRATION,
-    libvirt.VIR_DOMAIN_PAUSED_SAVE,
-    libvirt.VIR_DOMAIN_PAUSED_SNAPSHOT,
-    libvirt.VIR_DOMAIN_PAUSED_STARTING_UP,
+    (libvirt.VIR_DOMAIN_PAUSED, libvirt.VIR_DOMAIN_PAUSED_DUMP),
+    (libvirt.VIR_DOMAIN_PAUSED, libvirt.VIR_DOMAIN_PAUSED_MIGRATION),
+    (libvirt.VIR_DOMAIN_PAUSED, libvirt.VIR_DOMAIN_PAUSED_SAVE),
+    (libvirt.VIR_DOMAIN_PAUSED, libvirt.VIR_DOMAIN_PAUSED_SNAPSHOT),
+    (libvirt.VIR_DOMAIN_PAUSED, libvirt.VIR_DOMAIN_PAUSED_STARTING_UP),
+    (libvirt.VIR_DOMAIN_RUNNING, libvirt.VIR_DOMAIN_RUNNING_POSTCOPY),
 }
 #: Milliseconds that ordinary requests do not take.
 _MOMENT = 100
@@ -149,7 +150,7 @@ class LibvirtHost:
             if tuple(control[:2]) == _BROKEN:
                 raise HypervisorError("libvirt has lost QEMU's monitor: restart the VM")
             if self._is_qemu and (
-                _is_held(domain.state()) or control[0] != libvirt.VIR_DOMAIN_CONTROL_OK
+                tuple(domain.state()) in _HELD or control[0] != libvirt.VIR_DOMAIN_CONTROL_OK
             ):
                 if guest.busy and wanted.weight not in (None, guest.weight):
                     self.lift(guest.uuid, wanted.weight)
@@ -232,7 +233,7 @@ class LibvirtHost:
         if not self._is_qemu:
             return False
         # Of libvirt's answers on this, the only ones that do not wait for the VM.
-        if _is_held(domain.state()):
+        if tuple(domain.state()) in _HELD:
             return True
         state, _details, milliseconds = domain.controlInfo()
         return state in _WORKING and milliseconds >= _MOMENT
@@ -288,15 +289,6 @@ class LibvirtHost:
 
     def _map(self, cpus: Cpus) -> tuple[bool, ...]:
         return tuple(cpu in cpus for cpu in range(self._cpu_count))
-
-
-def _is_held(state: Sequence[int]) -> bool:
-    """Whether a VM is paused because something is done to it.
-
-    :param state: its state and the reason, as libvirt has them.
-    """
-    now, reason = state
-    return now == libvirt.VIR_DOMAIN_PAUSED and reason in _HELD
 
 
 def _cpus(pins: Sequence[bool]) -> Cpus:

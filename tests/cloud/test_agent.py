@@ -7,6 +7,7 @@ process. Their claims are written as Nova and the queue manager write them.
 import collections
 import contextlib
 import itertools
+import json
 import os
 import signal
 import statistics
@@ -207,8 +208,47 @@ def test_a_background_that_migrates_away(host, pair):
         assert weight(back) == WEIGHT[FG]
 
 
+@contextlib.contextmanager
+def waits_for_its_memory(guest, _arrival):
+    """Stands for a large memory that arrives for a long time."""
+    with stopped(guest):
+        yield
+    guest.migrateSetMaxSpeed(1000)
+
+
+@contextlib.contextmanager
+def runs_before_its_memory_is_there(guest, arrival):
+    """Post-copy, to which Nova may switch a migration that it is to complete by force."""
+    import libvirt
+
+    def starts():
+        with contextlib.suppress(libvirt.libvirtError):  # it is too early
+            return guest.migrateStartPostCopy() == 0
+
+    # What the guest needs to run at all is also limited.
+    limit_postcopy(guest, bytes_per_second=10000)
+    wait_for(starts, "post-copy begins")
+    running = [libvirt.VIR_DOMAIN_RUNNING, libvirt.VIR_DOMAIN_RUNNING_POSTCOPY]
+    wait_for(lambda: arrival.state() == running, "it runs there")
+    limit_postcopy(guest, bytes_per_second=1000)
+    yield
+    limit_postcopy(guest, bytes_per_second=0)
+
+
+def limit_postcopy(guest, bytes_per_second):
+    """Limit how fast memory follows a guest, or not at all with 0; libvirt knows only whole MiB."""
+    import libvirt_qemu
+
+    command = {
+        "execute": "migrate-set-parameters",
+        "arguments": {"max-postcopy-bandwidth": bytes_per_second},
+    }
+    libvirt_qemu.qemuMonitorCommand(guest, json.dumps(command), 0)
+
+
 @pytest.mark.parametrize("host", [TWO_SLOTS], indirect=True)
-def test_no_vm_waits_for_one_whose_memory_arrives(host, pair, libvirtd):
+@pytest.mark.parametrize("arrives", [waits_for_its_memory, runs_before_its_memory_is_there])
+def test_no_vm_waits_for_one_whose_memory_arrives(host, pair, libvirtd, arrives):
     """libvirt would let the agent wait for 30 s with each change of it, and refuse then."""
     import libvirt
 
@@ -224,11 +264,11 @@ def test_no_vm_waits_for_one_whose_memory_arrives(host, pair, libvirtd):
             target = libvirt.open(libvirtd.uri)
             slowly = {"migrate_uri": f"tcp://127.0.0.1:{free_port()}", "bandwidth": 1}
             flags = libvirt.VIR_MIGRATE_LIVE | libvirt.VIR_MIGRATE_UNSAFE
+            flags |= libvirt.VIR_MIGRATE_POSTCOPY
             with ThreadPoolExecutor(1) as thread:
                 migration = thread.submit(guest.migrate3, target, slowly, flags)
                 arrival = await_arrival(guest, target)
-                # Stands for a large memory that arrives for a long time.
-                with stopped(guest):
+                with arrives(guest, arrival):
                     time.sleep(3)
                     host.swap(front, back)
                     wait_for(
@@ -237,7 +277,6 @@ def test_no_vm_waits_for_one_whose_memory_arrives(host, pair, libvirtd):
                         patience=25,
                     )
                     assert not migration.done()
-                guest.migrateSetMaxSpeed(1000)
                 migration.result(60)
             wait_for(lambda: weight(arrival) == WEIGHT[BG], "it is in the background")
             arrival.destroy()
