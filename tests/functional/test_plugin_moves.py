@@ -38,6 +38,42 @@ class TestMoves(TwoTierTestCase):
         ours = [url for url in reads if "required=CUSTOM_TWOTIER_BG" in url]
         self.assertEqual(1, len(ours), ours)
 
+    def test_cold_migration(self):
+        """Taken back, confirmed, and failed halfway: the claim is where the server is."""
+        self.act(self.server, "migrate", "VERIFY_RESIZE")
+        self.assertEqual((0, 2), self.totals())
+        self.act(self.server, "revertResize")
+        self.assertEqual((self.old, BG), self.claim_of(self.server))
+        self.assertEqual((0, 1), self.totals())
+        self.act(self.server, "migrate", "VERIFY_RESIZE")
+        self.act(self.server, "confirmResize")
+        self.poll(lambda: self.totals() == (0, 1), "the old slot is free")
+        new = self.host_of(self.server)
+        self.assertNotEqual(self.old, new)
+        driver = "nova.virt.fake.FakeDriver"
+        with fixtures.MonkeyPatch(f"{driver}.migrate_disk_and_power_off", self.fail):
+            self.api.post_server_action(self.server["id"], {"migrate": None})
+            self.fault_of(self.server)
+        self.poll(lambda: self.totals() == (0, 1), "the slot that it did not get to is free")
+        self.assertEqual((new, BG), self.claim_of(self.server))
+
+    def test_evacuation(self):
+        """It holds both slots until its old host is back."""
+        [service] = [
+            each["id"]
+            for each in self.api.get_services()
+            if (each["host"], each["binary"]) == (self.old, "nova-compute")
+        ]
+        self.computes[self.old].stop()
+        self.api.put_service(service, {"forced_down": True})
+        self.api.post_server_action(self.server["id"], {"evacuate": {}})
+        self.poll(lambda: self.host_of(self.server) != self.old, "it has another host")
+        self.settle(self.server, "SHUTOFF")
+        self.assertEqual((0, 2), self.totals())
+        self.restart_compute_service(self.computes[self.old])
+        self.poll(lambda: self.totals() == (0, 1), "the old slot is free")
+        self.assertEqual((self.host_of(self.server), BG), self.claim_of(self.server))
+
     def test_rebuild_where_no_slot_is_free(self):
         """With another image the scheduler is asked, but not for a slot."""
         self.boot(2, hints={"twotier:tier": "fg"})
