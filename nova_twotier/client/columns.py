@@ -275,8 +275,10 @@ def amount(value: float | None, width: int) -> Shown:
 
 #: Beginning of the names of times that are expected.
 _PREDICTED = re.compile("^predicted(?=_start|_finish)")
+#: Fields with a time whose names do not end in `_at`.
+_TIMES = {"at", "run_since", *INTERVALS}
 #: Fields with seconds.
-_DURATIONS = ("estimate", "queue_offset", "walltime")
+_DURATIONS = ("estimate", "queue_offset", "run_before", "walltime")
 #: Fields that are shown in a form of their own.
 _CELLS: dict[str, type[FormattableColumn]] = {
     "array": InArray,
@@ -300,7 +302,7 @@ def cell(name: str, value):
     """A field of the API, formatted if necessary; None if it has no value."""
     if value is None and name != "predictions":
         return None
-    if name == "at" or name.endswith("_at") or name in INTERVALS:
+    if name.endswith("_at") or name in _TIMES:
         return Time(value)
     if name.endswith("elapsed") or name in _DURATIONS:
         return Elapsed(value)

@@ -217,6 +217,19 @@ class TestUsers(CommandCase):
 
 
 class TestShow(CommandCase):
+    def test_people_see_times_to_the_second_and_durations_as_a_clock(self):
+        self.change(self.submit(name="solver"), run_since=0.123, run_before=3723.456)
+        fields = ("-c", "run_since", "-c", "run_before")
+        table = self.succeed("job", "show", "solver", *fields)
+        self.assertEqual(
+            {"run_since": "1970-01-01T00:00:00Z", "run_before": "1:02:03"},
+            dict(line.split()[1:4:2] for line in table.splitlines() if "run_" in line),
+        )
+        self.assertEqual(
+            {"run_since": "1970-01-01T00:00:00.123+00:00", "run_before": 3723.456},
+            self.shown("job", "show", "solver", *fields),
+        )
+
     def test_every_field_but_the_links(self):
         job = self.submit(name="solver", size=2, cpu=[0.9, 0.4])
         shown = self.shown("job", "show", "solver")
