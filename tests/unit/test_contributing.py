@@ -8,12 +8,14 @@ import fixtures
 import testtools
 
 from nova_twotier.core import policies
+from nova_twotier.core.qos import URGENT
 from nova_twotier.sim.reproduce import runner
 from nova_twotier.sim.reproduce.claims import Finding
 from nova_twotier.sim.reproduce.experiment import Settings
 from nova_twotier.sim.scenario import Scenario
 from nova_twotier.sim.simulation import simulate
 from nova_twotier.sim.workloads import catalogue
+from tests.unit.core import builders
 from tests.unit.plugin.fakes import FakePlacement, host, request, summaries
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -37,6 +39,12 @@ class TestContributing(testtools.TestCase):
             starts = simulate(workload, Scenario("ljf")).jobs["start"]
             self.assertEqual(150, starts.notna().sum())
             self.assertFalse(starts.equals(simulate(workload, Scenario("fcfs")).jobs["start"]))
+
+    def test_the_policy_knows_classes_of_service(self):
+        first = example("a policy")["Ljf"]().first
+        urgent, longest = builders.job(1, estimate=1.0, qos=URGENT), builders.job(2, estimate=9.0)
+        self.assertEqual(longest, first([longest, builders.job(3, estimate=5.0)]))
+        self.assertEqual(urgent, first([longest, urgent]))
 
     def test_the_filter(self):
         spare_slot = example("a filter")["SpareSlotFilter"]()

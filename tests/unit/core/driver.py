@@ -17,6 +17,13 @@ from nova_twotier.core.reasons import waits
 from nova_twotier.core.snapshot import Event, Snapshot
 from tests.unit.core.builders import BG, FG, forget_ends, held_by_later, recounted, state
 
+#: Whose turn it is, under the policies with one tier that do not take jobs by arrival.
+ORDERS = {
+    "sdf": lambda job: (job.expected, job.order),
+    "sbf": lambda job: (job.mbps, job.order),
+    "smjf": lambda job: (job.size, job.order),
+}
+
 
 class Driver:
     """A body without time: jobs arrive and depart when the test says so.
@@ -352,11 +359,7 @@ def _backfilling(driver, actions):
     if driver.waiting:
         head = policy.first(snapshot.queue)
         case.assertGreater(head.size, idle)
-        key = {
-            "sdf": lambda job: (job.expected, job.order),
-            "sbf": lambda job: (job.mbps, job.order),
-            "smjf": lambda job: (job.size, job.order),
-        }.get(policy.name, lambda job: job.order)
+        key = ORDERS.get(policy.name, lambda job: job.order)
         case.assertEqual(min(driver.waiting, key=key), head)
         if not policy.depth:
             for action in actions:
