@@ -7,7 +7,7 @@ commands.
 import contextlib
 from collections.abc import Iterator
 
-from oslo_db.exception import DBError
+from oslo_db.exception import DBConnectionError, DBError
 from sqlalchemy import ColumnElement, Connection, Engine, func, inspect, null, select, text
 
 from nova_twotier.db.connection import READING, StoreError, named, translated_errors
@@ -98,6 +98,8 @@ def _alone(connection: Connection) -> Iterator[None]:
             return
     try:
         in_vain = connection.scalar(select(acquire)) == 0
+    except DBConnectionError:
+        raise  # it has waited, perhaps, and the other one still goes on
     except DBError:
         # Some Galera clusters refuse it; their operators run one upgrade at a time.
         in_vain, release = False, null()

@@ -10,8 +10,10 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import uuid
+from concurrent import futures
 
 import testtools
 from sqlalchemy import URL, create_engine, event, text
@@ -260,6 +262,37 @@ class TestSchemaOnMariadb(OnServer, Mariadb):
 
         migration.upgrade(engine)
         self.assertEqual(migration.NEWEST, migration.version(engine))
+
+    def test_one_that_loses_its_connection_does_not_go_on_beside_the_other(self):
+        """As behind a proxy that closes connections on which nothing is sent for a minute."""
+        first, second = self.engine(), self.engine()
+        lost = []
+
+        @event.listens_for(first, "before_cursor_execute")
+        def lose_the_second(_connection, _cursor, statement, *_rest):
+            if not lost and "CREATE TABLE" in statement:
+                lost.append(pool.submit(migration.upgrade, second))
+                self.kill_who_waits(first)
+                self.assertIsInstance(lost[0].exception(60), StoreError)
+
+        with futures.ThreadPoolExecutor(1) as pool:
+            migration.upgrade(first)
+        self.assertEqual(1, len(lost))
+        self.assertEqual(migration.NEWEST, migration.version(first))
+
+    def kill_who_waits(self, engine):
+        query = text(
+            "SELECT id FROM information_schema.processlist WHERE db = :db AND state = 'User lock'"
+        )
+        deadline = time.monotonic() + 60
+        while True:
+            with engine.connect() as connection:
+                waiting = connection.scalar(query, {"db": self.url.database})
+            if waiting is not None:
+                break
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+        self.administer(f"KILL {waiting}")
 
 
 class TestSchemaOnPostgresql(OnServer, Postgresql):
