@@ -1,10 +1,12 @@
 """What the node agent makes of its options, and of signals."""
 
+import contextlib
 import os
 import pathlib
 import signal
 import subprocess
 import sys
+import time
 
 import fixtures
 import requests
@@ -132,12 +134,22 @@ class TestSignalAtTheStart(testtools.TestCase):
             text=True,
         )
         self.addCleanup(agent.kill)
-        with path.open("w") as file:  # once the agent reads it
+        with open(self.once_it_is_read(path, agent), "w") as file:
             agent.send_signal(signal.SIGHUP)
             file.write("[agent]\nthreshold = high\n")
         _out, err = agent.communicate(timeout=60)
         self.assertIn("threshold", err)
         self.assertEqual(1, agent.returncode)
+
+    def once_it_is_read(self, pipe, agent):
+        deadline = time.monotonic() + 60
+        while True:
+            # An ordinary open would wait forever for an agent that has ended before.
+            with contextlib.suppress(OSError):
+                return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+            self.assertIsNone(agent.poll())
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
 
 
 @testtools.skipIf(libvirt is None, ABSENT)
