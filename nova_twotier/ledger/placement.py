@@ -52,7 +52,9 @@ class InUse(Conflict):
 
 
 class Answer(dict[str, Any]):
-    """The fields of an answer; one that is missing is no mistake of who reads it.
+    """The fields of an answer; to read one that is missing raises PlacementUnavailable.
+
+    Such an answer is a proxy's, and no mistake of who reads it.
 
     :param request: method and URL.
     """
