@@ -18,43 +18,38 @@ Kind = tuple[Hashable, ...]
 ALL: Kind = ("all",)
 
 
-def kinds(job: Job, user: Hashable, shares: bool) -> Iterator[tuple[Kind, int, float]]:
-    """The kinds that a job belongs to, the most similar jobs first.
-
-    A user repeats jobs, and the requested time says more of a run time than the size does; the
-    sizes of other users' jobs count by powers of two.
+def _of_user(job: Job, request: float | None, user: Hashable) -> Iterator[tuple[Kind, int, bool]]:
+    """The kinds of one user's jobs that a job belongs to, the most similar jobs first.
 
     :param user: None: not known, and so nobody's job is of the same user.
-    :param shares: whether times of jobs that asked for different ones are in units of these.
-    :returns: for each kind, how many jobs are kept, and the unit of their times, in seconds.
+    :returns: each kind, how many of its jobs are kept, and whether all of them have `request`.
     """
-    # Users who give no estimate most often give a walltime.
-    request = job.walltime if job.estimate is None else job.estimate
-    for kind, keep, same_request in _kinds(job.size, request, user):
-        if same_request or not request or not shares:
-            yield kind, keep, 1.0
-        else:
-            yield ("share", *kind), keep, request
-
-
-def _kinds(size: int, request: float | None, user: Hashable) -> Iterator[tuple[Kind, int, bool]]:
-    """Each kind, how many of its jobs are kept, and whether all of them asked for the same time."""
     if user is not None:
-        yield ("user, size, request", user, size, request), OF_USER, True
+        yield ("user, size, request", user, job.size, request), OF_USER, True
         yield ("user, request", user, request), OF_USER, True
-        yield ("user, size", user, size), OF_USER, False
+        yield ("user, size", user, job.size), OF_USER, False
         yield ("user", user), OF_USER, False
-    yield ("size, request", (size - 1).bit_length(), request), OF_ALL, True
+
+
+def _of_anybody(job: Job, request: float | None) -> Iterator[tuple[Kind, int, bool]]:
+    """As `_of_user`, of all users' jobs; there, sizes count by powers of two."""
+    yield ("size, request", (job.size - 1).bit_length(), request), OF_ALL, True
     yield ("request", request), OF_ALL, True
     yield ALL, OF_ALL, False
+
+
+def _request(job: Job) -> float | None:
+    # Users who give no estimate most often give a walltime.
+    return job.walltime if job.estimate is None else job.estimate
 
 
 class History:
     """A number of seconds of each past job, such as its run time; bounded.
 
-    :param shares: whether a job that asked for a time is compared with jobs that asked for another
-        one by the share of it that they used (as by relative run times in Smith, Foster and
-        Taylor, JSSPP 1998), and not with jobs that asked for none.
+    A user repeats jobs, and the requested time says more of a run time than the size does.
+
+    :param shares: whether jobs that asked for different times are compared by the share of it that
+        they used, as by relative run times in Smith, Foster and Taylor (JSSPP 1998).
     """
 
     def __init__(self, shares: bool = False, most_kinds: int = MOST_KINDS):
@@ -65,20 +60,29 @@ class History:
         self._ascending: dict[Kind, list[float]] = {}
 
     def add(self, job: Job, user: Hashable, seconds: float) -> None:
-        # Jobs that ask for no time are compared with all others by seconds.
-        in_seconds = kinds(job, user, shares=False)
-        for kind, keep, unit in dict.fromkeys([*in_seconds, *kinds(job, user, self._shares)]):
-            # The kind becomes the last in order, and so the last to be forgotten.
-            known = self._of_kind.pop(kind, None)
-            if known is None:
-                known = deque(maxlen=keep)
-            known.append(seconds / unit)
-            self._of_kind[kind] = known
-            self._ascending.pop(kind, None)
+        request = _request(job)
+        for kind, keep, same_request in self._kinds(job, user):
+            self._append(kind, keep, seconds)
+            if self._shares and request and not same_request:
+                self._append(("share", *kind), keep, seconds / request)
         while len(self._of_kind) > self._most:
             oldest = next(iter(self._of_kind))
             del self._of_kind[oldest]
             self._ascending.pop(oldest, None)
+
+    def _append(self, kind: Kind, keep: int, value: float) -> None:
+        # The kind becomes the last in order, and so the last to be forgotten.
+        known = self._of_kind.pop(kind, None)
+        if known is None:
+            known = deque(maxlen=keep)
+        known.append(value)
+        self._of_kind[kind] = known
+        self._ascending.pop(kind, None)
+
+    def _kinds(self, job: Job, user: Hashable) -> Iterator[tuple[Kind, int, bool]]:
+        request = _request(job)
+        yield from _of_user(job, request, user)
+        yield from _of_anybody(job, request)
 
     @property
     def tells_little(self) -> bool:
@@ -92,7 +96,7 @@ class History:
             run time of those that ended before.
         """
         best: list[float] = []
-        for kind, _keep, unit in kinds(job, user, self._shares):
+        for kind, unit in self._compared(job, user):
             values = self._ascending.get(kind)
             if values is None:
                 if kind not in self._of_kind:
@@ -105,8 +109,26 @@ class History:
                     break
         return best
 
+    def _compared(self, job: Job, user: Hashable) -> Iterator[tuple[Kind, float]]:
+        """The kinds to compare a job with, the most similar first, and the unit of their values."""
+        request = _request(job)
+        if not (self._shares and request):
+            for kind, _keep, _same in self._kinds(job, user):
+                yield kind, 1.0
+            return
+        for kinds, without in (
+            (_of_user(job, request, user), _of_user(job, None, user)),
+            (_of_anybody(job, request), _of_anybody(job, None)),
+        ):
+            for kind, _keep, same_request in kinds:
+                yield (kind, 1.0) if same_request else (("share", *kind), request)
+            # Jobs that asked for no time used no share of it.
+            for kind, _keep, no_request in without:
+                if no_request:
+                    yield kind, 1.0
+
     def of_each_kind(self, job: Job, user: Hashable, beyond: float) -> Iterator[list[float]]:
         """The values above `beyond` of each kind that the job belongs to, the oldest first."""
-        for kind, _keep, unit in kinds(job, user, self._shares):
-            times = [value * unit for value in self._of_kind.get(kind, ())]
-            yield [seconds for seconds in times if seconds > beyond]
+        for kind, _keep, _same in self._kinds(job, user):
+            known = self._of_kind.get(kind)
+            yield [value for value in known if value > beyond] if known else []

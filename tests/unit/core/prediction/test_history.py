@@ -113,14 +113,16 @@ class TestShares(testtools.TestCase):
         for nothing in (None, 0.0):
             self.assertEqual([360, 1800, 3600], self.similar(request=nothing))
 
-    def test_past_jobs_that_asked_for_nothing_tell_nothing_of_a_request(self):
-        self.add(None, 10, 20, 30)
-        self.assertEqual([], self.similar())
-        self.add(1200.0, 100)
-        self.assertEqual([50], self.similar())
-        self.assertEqual([10, 20, 30], self.similar(request=None))
+    def test_past_jobs_that_asked_for_nothing_are_compared_by_time(self):
+        self.add(None, 10, 20)
+        self.add(1200.0, 100, 200, 300, user="bob")
+        self.assertEqual([50, 100, 150], self.similar())
+        self.add(None, 30)
+        self.assertEqual([10, 20, 30], self.similar())
+        self.add(3600.0, 360, 1800, 3600, size=1)
+        self.assertEqual([60, 300, 600], self.similar())
 
-    def test_of_each_kind_in_seconds(self):
+    def test_of_jobs_that_asked_for_a_time_only_the_share_counts(self):
         self.add(3600.0, 360, 1800)
-        kinds = list(self.history.of_each_kind(asks(), "ann", beyond=100))
-        self.assertEqual([[300], [300], [300]], [each for each in kinds if each][:3])
+        self.assertEqual([300], self.similar(beyond=100))
+        self.assertEqual([], self.similar(beyond=300))
