@@ -173,14 +173,14 @@ class TestPredictions(testtools.TestCase):
         made = self.make(estimator="sdpn")
         made.poll(self.after(), self.jobs, 10.0)
         self.threads.do()
-        self.assertEqual((30.0, 60.0), (self.of(self.running).finish, self.of(self.waiting).finish))
+        self.assertEqual((30.0, 45.0), (self.of(self.running).finish, self.of(self.waiting).finish))
         made._predictor._process.kill()
         made._predictor._process.wait()
         for now in (70.0, 130.0):
             made.poll(self.after(), self.jobs, now)
             self.threads.do()
         told = self.of(self.waiting)
-        self.assertEqual((130.0, 30.0), (told.made_at, told.finish - told.start))
+        self.assertEqual((130.0, 15.0), (told.made_at, told.finish - told.start))
 
     def test_a_process_that_hangs_before_it_reads_a_question_is_begun_anew(self):
         self.useFixture(fixtures.Timeout(60, gentle=True))

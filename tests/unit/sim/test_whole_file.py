@@ -4,6 +4,7 @@ import contextlib
 import os
 import pathlib
 import resource
+import sys
 import threading
 from unittest import mock
 
@@ -18,11 +19,13 @@ from tests.unit.sim.test_cli import CommandCase
 def full_disk():
     """Files do not get beyond a few bytes, as if the disk had no room for more."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    # Python would keep only the beginning of what it compiles, and stumble over that ever after.
+    with mock.patch.object(sys, "dont_write_bytecode", True):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @contextlib.contextmanager
