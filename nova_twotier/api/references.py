@@ -9,7 +9,7 @@ from oslo_policy.policy import AndCheck, NotCheck, OrCheck, RuleCheck
 
 
 def mistake(rules: Mapping[str, object]) -> str | None:
-    """What is wrong with the references of rules to each other, in words; None: nothing."""
+    """Describe the first wrong reference of one rule to another; None if all are right."""
     found = {name: list(_references(check)) for name, check in rules.items()}
     for name, references in found.items():
         for each in references:
@@ -36,7 +36,7 @@ def _references(check: object) -> Iterator[str]:
 def _circle(
     name: str, references: Mapping[str, list[str]], path: list[str], sound: set[str]
 ) -> list[str] | None:
-    """A circle that a rule leads to, with its first rule once more at the end.
+    """Find a circle of references that a rule leads to; it ends with the rule it begins with.
 
     :param path: the rules that led to this one.
     :param sound: rules that lead to no circle; new ones are added.

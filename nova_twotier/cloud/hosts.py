@@ -66,7 +66,7 @@ class Hosts:
         self._shapes: dict[str, tree.Shape] = {}
         self._all: tuple[tree.TierHost, ...] = ()
         self._closed: dict[str, int] = {}
-        #: What the ledger has told of them that still holds.
+        #: The problems that the last sync of the ledger found.
         self._told: set[str] = set()
         #: How many slots of each host are about to be closed by processes that migrate there.
         self.arriving: Mapping[str, int] = {}
@@ -159,7 +159,7 @@ class Hosts:
         return changed
 
     def _synced(self, shapes: Mapping[str, tree.Shape]) -> tuple[tree.TierHost, ...]:
-        """The hosts as they are in the ledger now; what was told before is not logged again."""
+        """Sync the ledger with the hosts; a problem is logged once while it lasts."""
         before, self._told = self._told, set()
 
         def tell(level: int, text: str) -> None:

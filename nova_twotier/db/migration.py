@@ -80,7 +80,7 @@ def upgrade(engine: Engine) -> None:
 
 @contextlib.contextmanager
 def _alone(connection: Connection) -> Iterator[None]:
-    """Keep other upgrades of the database waiting; on SQLite, their transactions do that.
+    """Hold a lock that other upgrades of the database wait for; SQLite's transactions need none.
 
     :raises StoreError: if another one takes too long.
     """

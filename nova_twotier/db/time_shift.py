@@ -94,7 +94,7 @@ def _shift_places(session: Session, pool: str, seconds: float) -> None:
 
 
 def _judge_predictions(session: Session, pool: str) -> None:
-    """Compare past starts, which are not shifted, with their predictions, which are."""
+    """Judge the predictions of jobs that have started, before the predictions are shifted."""
     if stored := session.get(PoolPrediction, pool):
         learned = Calibrations.load(stored.calibration)
         predictions.judge(session, pool, learned)

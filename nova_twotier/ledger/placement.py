@@ -52,9 +52,9 @@ class InUse(Conflict):
 
 
 class Answer(dict[str, Any]):
-    """The fields of an answer; to read one that is missing raises PlacementUnavailable.
+    """A JSON object from Placement; reading a missing field raises PlacementUnavailable.
 
-    Such an answer is a proxy's, and no mistake of who reads it.
+    An answer without it is most likely from a proxy, not from Placement.
 
     :param request: method and URL.
     """

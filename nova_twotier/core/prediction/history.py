@@ -44,7 +44,7 @@ def _request(job: Job) -> float | None:
 
 
 class History:
-    """A number of seconds of each past job, such as its run time; bounded.
+    """Keeps a time of each past job, such as its run time, for the most recent jobs of each kind.
 
     A user repeats jobs, and the requested time says more of a run time than the size does.
 

@@ -33,7 +33,7 @@ def main(args: list[str] | None = None) -> int:
 
 @contextlib.contextmanager
 def _terminated_as_interrupted() -> Iterator[None]:
-    """Let SIGTERM do what Ctrl-C does: end other processes, and leave no file that is not whole."""
+    """Make SIGTERM act like Ctrl-C: worker processes end, and no partial file is left."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield

@@ -184,7 +184,7 @@ def _lists(parsed) -> bool:
 
 
 def _columns(experiment) -> tuple[str, ...] | None:
-    """Of the printed numbers and the claims; None if it has neither, but tables of ours."""
+    """The columns of an experiment's numbers and claims; None if it has only tables of our own."""
     numbers, claims = _has_numbers(experiment), experiment.claims
     if not (numbers or claims):
         return None
@@ -200,7 +200,7 @@ def _has_numbers(experiment) -> bool:
 
 
 def _rows(outcome) -> tuple[tuple, list[tuple]]:
-    """The printed numbers, then the claims; without either, the tables of ours."""
+    """Columns and rows of the paper's numbers and claims, or else of our own tables."""
     experiment = outcome.experiment
     columns = _columns(experiment)
     if columns is None:
