@@ -1,4 +1,4 @@
-"""Stand-ins for Glance (images in memory), Neutron (empty) and Keystone (all names exist)."""
+"""Stand-ins for Glance (images in memory), Neutron and Keystone (both empty)."""
 
 import datetime
 import json
@@ -91,10 +91,7 @@ def neutron(environ, start_response):
 
 
 def keystone(environ, start_response):
-    """Enough for `openstack server list`, which looks for an identity API first, and for names.
-
-    Users and projects are what tokens say, so each name is one, and its own id.
-    """
+    """Enough for `openstack server list`, which looks for an identity API first."""
     path = environ["PATH_INFO"].strip("/")
     if path in ("", "v3"):
         link = {"rel": "self", "href": f"http://{environ['HTTP_HOST']}/v3/"}
@@ -104,9 +101,6 @@ def keystone(environ, start_response):
     parts = path.split("/")[1:]
     if environ["REQUEST_METHOD"] == "GET" and len(parts) == 1:
         return _answer(start_response, "200 OK", {parts[0]: [], "links": {}})
-    if environ["REQUEST_METHOD"] == "GET" and parts[0] in ("users", "projects") and len(parts) == 2:
-        kind, name = parts[0].removesuffix("s"), parts[1]
-        return _answer(start_response, "200 OK", {kind: {"id": name, "name": name}})
     return _answer(
         start_response,
         "404 Not Found",
