@@ -218,7 +218,7 @@ def waits_for_its_memory(guest, _arrival):
 
 @contextlib.contextmanager
 def runs_before_its_memory_is_there(guest, arrival):
-    """Post-copy, to which Nova may switch a migration that it is to complete by force."""
+    """Live migration by post-copy, to which Nova may switch one that is forced to complete."""
     import libvirt
 
     def starts():

@@ -253,7 +253,7 @@ class OnServer(SchemaBehaviour):
 
 class TestSchemaOnMariadb(OnServer, Mariadb):
     def test_a_server_that_refuses_locks_is_upgraded(self):
-        """As some Galera clusters do."""
+        """Some Galera clusters refuse GET_LOCK; the upgrade does without it."""
         engine = self.engine()
 
         @event.listens_for(engine, "before_cursor_execute", retval=True)

@@ -39,7 +39,7 @@ class TestMoves(TwoTierTestCase):
         self.assertEqual(1, len(ours), ours)
 
     def test_cold_migration(self):
-        """Taken back, confirmed, and failed halfway: the claim is where the server is."""
+        """A cold migration is reverted, confirmed or fails: the claim is where the server is."""
         self.act(self.server, "migrate", "VERIFY_RESIZE")
         self.assertEqual((0, 2), self.totals())
         self.act(self.server, "revertResize")

@@ -20,8 +20,8 @@ class Historical(Estimator):
 
     def __init__(self) -> None:
         self._waits = History()
-        self._elapsed = History(shares=True)
-        self._work = History(shares=True)
+        self._elapsed = History()
+        self._work = History()
 
     def predict(self, present: Present, target: int | None = None) -> dict[int, Forecast]:
         forecasts = {}

@@ -32,7 +32,7 @@ def _of_user(job: Job, request: float | None, user: Hashable) -> Iterator[tuple[
 
 
 def _of_anybody(job: Job, request: float | None) -> Iterator[tuple[Kind, int, bool]]:
-    """As `_of_user`, of all users' jobs; there, sizes count by powers of two."""
+    """The kinds of all users' jobs that a job belongs to; sizes count by powers of two."""
     yield ("size, request", (job.size - 1).bit_length(), request), OF_ALL, True
     yield ("request", request), OF_ALL, True
     yield ALL, OF_ALL, False

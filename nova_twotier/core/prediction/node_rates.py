@@ -109,7 +109,7 @@ class NodeRates:
         return rates
 
     def _come_below(self, run: Run) -> None:
-        """Note what CPU the processes of a background job find on their hosts."""
+        """Store the CPU share that each process of a background job finds idle on its host."""
         job, _tier, hosts, _pinned, _until = run
         floor, found = self._floor, self._found
         above, front = self._nodes.jobs[FG], self._nodes.cpu[FG]

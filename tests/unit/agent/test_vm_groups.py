@@ -65,7 +65,7 @@ class TestVmGroups(testtools.TestCase):
         self.assertEqual(group, self.find().path)
 
     def test_a_user_whose_group_has_a_line_break_in_its_name(self):
-        """To the kernel only a line feed is one: what follows another is no line of its own."""
+        """Only a line feed ends a line of /proc/PID/cgroup; others are part of a name."""
         group = self.group(PLAIN)
         self.process(7, VM, f"3:cpu:/{PLAIN}/emulator\n")
         for pid, separator in enumerate(("\r", "\x85", "\u2028")):

@@ -220,7 +220,7 @@ class TestFailures(NeutronCase):
             self.assertTrue(self.assertRaises(NeutronError, ask, JOB, self.gang).passing)
 
     def test_an_answer_that_is_not_neutrons(self):
-        """JSON of another shape, with a status of 2xx, counts as none: it is asked again."""
+        """Unexpected JSON from Neutron counts as no answer, and the request is repeated."""
         found = self.find()
         for text in ("[]", "null", "{}", '{"ports": null}', '{"ports": [{}], "policies": [7]}'):
             self.http.get(re.compile(f"^{NEUTRON}/v2.0/(ports|qos)"), text=text)

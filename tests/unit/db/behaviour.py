@@ -517,7 +517,7 @@ class StoreBehaviour:
         )
 
     def test_two_who_undrain_a_host_at_once(self):
-        """One of them ends its drain, and records that."""
+        """Of two who undrain a host at once, one ends the drain and records an event."""
         drains.drain(self.store, "a", 0.0)
         with futures.ThreadPoolExecutor(1) as pool:
             with self.store.transaction() as session:

@@ -53,7 +53,7 @@ class TestPlacement(testtools.TestCase):
             self.assertIn("answered GET /x without JSON", str(error))
 
     def test_an_answer_of_another_kind(self):
-        """Whoever takes it apart learns that it is not Placement's."""
+        """Reading a missing field of an answer raises PlacementUnavailable."""
         for text in ("{}", '{"message": "back soon"}'):
             self.requests.get(f"{URL}/resource_providers", text=text)
             error = self.assertRaises(

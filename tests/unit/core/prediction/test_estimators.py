@@ -147,7 +147,7 @@ class TestHistorical(testtools.TestCase):
     def test_slowed_down_jobs_count_by_time_before_they_begin_and_then_by_work(self):
         estimator = prediction.get("historical")
         for _each in range(3):
-            estimator.learn(past("ann", 1, 600.0, 1_000, elapsed=10_000))
+            estimator.learn(past("ann", 1, 20_000.0, 1_000, elapsed=10_000))
         found = estimator.predict(present(done={1: 400.0}, users={1: "ann", 3: "ann"}))
         self.assertEqual((100, 100 + 600), found[1])
         self.assertEqual(10_000, found[3].finish - found[3].start)
