@@ -120,6 +120,18 @@ def no_answer(error: ksa_exc.ClientException) -> CloudError:
     )
 
 
+def not_understood(request: str, service: str, where: str, error: Exception) -> str:
+    """Log and describe an answer with a status of 2xx that is not the service's.
+
+    :param where: the setting that says where the service is.
+    """
+    LOG.debug("The answer to %s was not understood", request, exc_info=error)
+    return (
+        f"the answer to {request} is not {service}'s ({error!r}); is {where} right, and no proxy "
+        "in its place?"
+    )
+
+
 def translated(method: Callable[P, T]) -> Callable[P, T]:
     """A method that raises CloudError for whatever Nova, or Keystone for a trust, refuses."""
 
@@ -143,10 +155,6 @@ def translated(method: Callable[P, T]) -> Callable[P, T]:
             raise Unsent(str(error)) from error
         except (LookupError, TypeError, AttributeError) as error:
             # Half an answer, or that of a proxy: whatever has a status of 2xx is taken apart.
-            LOG.debug("The answer to %s was not understood", method.__name__, exc_info=True)
-            raise CloudError(
-                f"the answer to {method.__name__} is not Nova's ({error!r}); is [nova] right, and "
-                "no proxy in its place?"
-            ) from error
+            raise CloudError(not_understood(method.__name__, "Nova", "[nova]", error)) from error
 
     return call

@@ -18,7 +18,7 @@ from oslo_config import cfg
 from oslo_log import log as logging
 from requests import Response
 
-from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.errors import CloudError, not_understood
 from nova_twotier.cloud.servers import Server
 from nova_twotier.cloud.sessions import session_for
 from nova_twotier.core.reasons import failures
@@ -78,11 +78,8 @@ def _understood(method: Callable[P, None]) -> Callable[P, None]:
             method(*args, **kwargs)
         except (LookupError, TypeError, AttributeError) as error:
             # As for Nova, see `errors.translated`.
-            LOG.debug("The answer to %s was not understood", method.__name__, exc_info=True)
-            raise NeutronError(
-                f"the answer to {method.__name__} is not Neutron's ({error!r}); is its endpoint "
-                "right, and no proxy in its place?"
-            ) from error
+            message = not_understood(method.__name__, "Neutron", "its endpoint", error)
+            raise NeutronError(message) from error
 
     return call
 
