@@ -1,8 +1,6 @@
 """Nova as the manager uses it: it reads through `Reader` and acts through python-novaclient."""
 
-import base64
 import contextlib
-import time
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,8 +12,9 @@ from novaclient.v2.client import Client
 from oslo_config import cfg
 from oslo_log import log as logging
 
-from nova_twotier.cloud import diagnostics, lost_requests, peers, trusts
+from nova_twotier.cloud import boot_arguments, consoles, diagnostics, lost_requests, trusts
 from nova_twotier.cloud.boot_errors import boot_refused, too_large
+from nova_twotier.cloud.bootable import Bootable
 from nova_twotier.cloud.compute_hosts import ComputeHost, HostNameCache, takes_servers
 from nova_twotier.cloud.errors import (
     CloudError,
@@ -23,7 +22,6 @@ from nova_twotier.cloud.errors import (
     NotYet,
     Undecided,
     UnfitFlavor,
-    UnfitImage,
     translated,
 )
 from nova_twotier.cloud.instance_actions import InstanceAction, action_of
@@ -31,32 +29,17 @@ from nova_twotier.cloud.job_groups import JobGroups
 from nova_twotier.cloud.job_servers import JobServers, Own
 from nova_twotier.cloud.listing import Lister
 from nova_twotier.cloud.project_limits import ProjectLimits
-from nova_twotier.cloud.reader import MICROVERSION, Document, Reader
-from nova_twotier.cloud.servers import JOB_KEY, NOTICE_KEY, Server, seconds
+from nova_twotier.cloud.reader import MICROVERSION, Reader
+from nova_twotier.cloud.servers import NOTICE_KEY, Server, seconds
 from nova_twotier.cloud.sessions import SILENT, session_for
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.flavors import job_tiers
-from nova_twotier.core.jobs import server_name
-from nova_twotier.core.reasons import failures
-from nova_twotier.ledger.names import CPU, SLOT
 
 if TYPE_CHECKING:
     # Its libraries need not be installed for callers that only read Nova.
     from nova_twotier.db.models import Array, Job
 
 LOG = logging.getLogger(__name__)
-#: The property of an image that says how many seconds Nova waits for ACPI before it cuts the power.
-SHUTDOWN_TIMEOUT = "os_shutdown_timeout"
-#: Most processes that are dispatched in another order than that of their numbers: Nova keeps the
-#: hint with each server.
-MOST_DISPATCHED = 1000
-#: Lines of the console that are searched for a report: a guest that shuts down logs a lot.
-CONSOLE_LINES = 1000
-#: Timeout in seconds of a console request that an action waits for.
-CONSOLE_TIMEOUT = 5.0
-#: Seconds for which a host that timed out is not asked again: the timeout of Nova's own RPC.
-CONSOLE_PAUSE = 60.0
 
 
 class Cloud:
@@ -79,6 +62,8 @@ class Cloud:
         self._options["logger"] = SILENT
         self.nova = self._client()
         self._reader = Reader(self._session, **self._options)
+        self._bootable = Bootable(self._reader, conf.manager)
+        self._consoles = consoles.Consoles(self.nova)
         #: The id of requests that boot servers, by which the scheduler tells them from the tenants'
         #: own. It is for the ledger; no tenant can read it.
         self.boot_request = f"req-{uuid.uuid4()}"
@@ -86,8 +71,6 @@ class Cloud:
         self._groups = JobGroups(self.nova, self._reader, conf.manager)
         self._host_names = HostNameCache(self._reader.host_names)
         self._problems: frozenset[str] = frozenset()
-        #: Until when hosts are not asked for consoles, by a monotonic clock.
-        self._silent_until: dict[str | None, float] = {}
 
     def begin(self, lister: Lister) -> None:
         """Begin a term: forget all servers and hosts, and which groups are the only ones of their
@@ -104,9 +87,8 @@ class Cloud:
     @translated
     def check(self) -> None:
         """:raises ConfigError: if the default flavor of jobs is not suitable for jobs."""
-        name = self._conf.manager.flavor
         try:
-            self._flavor(name)
+            self._bootable.flavor(self._conf.manager.flavor)
         except UnfitFlavor as error:
             raise ConfigError(f"[manager]flavor: {error}") from None
 
@@ -219,32 +201,13 @@ class Cloud:
         :raises BootRefused: if Nova refuses the request itself.
         """
         options = self._conf.manager
-        image = job.image or options.image
-        self._check_image(image)
-        flavor = self._flavor(job.flavor or options.flavor)
-        networks = job.networks or [options.network]
+        self._bootable.check_image(job.image or options.image)
+        flavor = self._bootable.flavor(job.flavor or options.flavor)
         nova = self._for_owner(job)
         group = self._groups.prepare(nova, job, first)
+        wanted = boot_arguments.of(job, options, flavor["id"], user_data, group, near, max_mbps)
         try:
-            nova.servers.create(
-                _server_name(job),
-                image,
-                flavor["id"],
-                min_count=job.size,
-                max_count=job.size,
-                nics=_networks(networks),
-                key_name=job.key_name,
-                userdata=base64.b64decode(user_data) if user_data else None,
-                meta={JOB_KEY: job.uuid, **peers.at_boot(job, networks)},
-                scheduler_hints={
-                    "twotier:job": job.uuid,
-                    **({"group": group} if group else {}),
-                    **({"twotier:bandwidth": str(job.mbps)} if job.mbps else {}),
-                    **_dispatch(job),
-                    **({"twotier:hosts": near} if near else {}),
-                    **({"twotier:max_mbps": str(max_mbps)} if max_mbps else {}),
-                },
-            )
+            nova.servers.create(**wanted)
         except nova_exc.ClientException as error:
             refused = boot_refused(error)
             if group and refused.group_is_full:
@@ -277,50 +240,13 @@ class Cloud:
         options = {"endpoint_type" if k == "interface" else k: v for k, v in self._options.items()}
         return nova_client.Client(MICROVERSION, session=self._session, **options, **more)
 
-    def _check_image(self, uuid: str) -> None:
-        """:raises UnfitImage: if it makes Nova wait too long for guests that do not shut down."""
-        image = self._reader.image(uuid) or {}
-        value = str(image.get("metadata", {}).get(SHUTDOWN_TIMEOUT, "0"))
-        longest = self._conf.manager.longest_shutdown
-        # Nova itself refuses values that are not numbers.
-        if value.isdecimal() and int(value) > longest:
-            given = f"{SHUTDOWN_TIMEOUT}={value}"
-            reason = failures.UNFIT_IMAGE(image=uuid, given=given, longest=longest)
-            raise UnfitImage(str(reason), 400, reason)
-
-    def _flavor(self, name: str) -> Document:
-        """A flavor by its name or id.
-
-        :raises UnfitFlavor: if there is none, or it does not ask for one slot.
-        """
-        flavors = self._reader.flavors()
-        found = next((each for each in flavors if name in (each["name"], each["id"])), None)
-        if found is None:
-            reason = failures.NO_FLAVOR(flavor=name)
-            raise UnfitFlavor(str(reason), 404, reason)
-        wanted = f"resources:{SLOT}"
-        if found.get("extra_specs", {}).get(wanted) != "1":
-            reason = failures.UNFIT_FLAVOR(flavor=name, wanted=wanted)
-            raise UnfitFlavor(str(reason), 400, reason)
-        if points := found["extra_specs"].get(f"resources:{CPU}"):
-            given = f"resources:{CPU}={points}"
-            reason = failures.FLAVOR_WITH_CPU(flavor=name, given=given)
-            raise UnfitFlavor(str(reason), 400, reason)
-        return found
-
     @translated
     def limited_flavors(self) -> dict[str | None, tuple[Tier, ...]]:
         """The allowed tiers of the flavors that do not allow all, by name and by id.
 
         The key None stands for the default flavor of jobs.
         """
-        found: dict[str | None, tuple[Tier, ...]] = {}
-        for flavor in self._reader.flavors():
-            tiers = job_tiers(flavor.get("extra_specs", {}))
-            if len(tiers) < len(Tier):
-                found |= {flavor["name"]: tiers, flavor["id"]: tiers}
-        default = self._conf.manager.flavor
-        return {**found, None: found[default]} if default in found else found
+        return self._bootable.limited_flavors()
 
     @translated
     def delete_server_group(self, job: "Job") -> None:
@@ -455,26 +381,14 @@ class Cloud:
             raise Undecided(f"server {server.id} is being brought back")
 
     @translated
-    def console_log(self, server: Server, lines: int, timeout: float = CONSOLE_PAUSE) -> str:
+    def console_log(self, server: Server, lines: int, timeout: float = consoles.PAUSE) -> str:
         """The last lines that a server's guest wrote to its serial console.
 
         :param timeout: seconds.
         :raises NotYet: if its host did not answer in time a moment ago.
         :raises CloudError: also if it has none, as while it is on no host.
         """
-        if time.monotonic() < self._silent_until.get(server.host, 0.0):
-            raise NotYet(f"host {server.host} does not answer for the console of its servers")
-        try:
-            # novaclient's own method has no timeout.
-            _answer, shown = self.nova.client.post(
-                f"/servers/{server.id}/action",
-                body={"os-getConsoleOutput": {"length": lines}},
-                timeout=timeout,
-            )
-        except ksa_exc.ConnectTimeout:
-            self._silent_until[server.host] = time.monotonic() + CONSOLE_PAUSE
-            raise
-        return shown["output"] or ""
+        return self._consoles.read(server, lines, timeout)
 
     def require_report(self, server: Server, report: str) -> None:
         """Make sure that a server's guest has written a text to its console.
@@ -482,7 +396,7 @@ class Cloud:
         :raises NotYet: if it has not, or if the console cannot be read.
         """
         try:
-            console = self.console_log(server, CONSOLE_LINES, CONSOLE_TIMEOUT)
+            console = self.console_log(server, consoles.LINES, consoles.TIMEOUT)
         except CloudError as error:
             raise NotYet(f"the console of server {server.id} cannot be read: {error}") from error
         if report not in console:
@@ -508,26 +422,3 @@ class Cloud:
                     if not server.job:
                         raise
             servers.delete(server.id)
-
-
-def _server_name(job: "Job") -> str:
-    """The name to ask Nova for, so that every server is called tt-<job>-<process>.
-
-    Nova itself numbers the servers of one request, but not a server that is alone.
-    """
-    return f"tt-{job.number}" if job.size > 1 else server_name(job.number, 0)
-
-
-def _dispatch(job: "Job") -> dict[str, str]:
-    """The scheduler hint that lets the hottest processes have the best places."""
-    order = job.core.dispatch
-    if order is None or job.size > MOST_DISPATCHED:
-        return {}
-    return {"twotier:dispatch": ",".join(map(str, order))}
-
-
-def _networks(networks: list[str]) -> str | list[dict[str, str]]:
-    """As novaclient takes them: `none` and `auto` stand alone."""
-    if networks[0] in ("none", "auto"):
-        return networks[0]
-    return [{"net-id": network} for network in networks]

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from functools import cache, partial
 from itertools import dropwhile, takewhile
 
+from nova_twotier.cloud import consoles
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.instance_actions import InstanceAction
-from nova_twotier.cloud.nova import CONSOLE_LINES, Cloud
+from nova_twotier.cloud.nova import Cloud
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.reasons import Reason, failures
 from nova_twotier.db.models import Job
@@ -166,7 +167,7 @@ class Shutdowns:
         :raises CloudError: if it may be available later.
         """
         try:
-            return self._cloud.console_log(server, CONSOLE_LINES)
+            return self._cloud.console_log(server, consoles.LINES)
         except CloudError as error:
             if error.passing and error.status != NOT_IMPLEMENTED:
                 raise

@@ -10,9 +10,9 @@ from unittest import mock
 import requests
 from keystoneauth1 import exceptions as ksa_exc
 
+from nova_twotier.cloud import consoles
 from nova_twotier.cloud.errors import CloudError, NotYet, UnfitFlavor, UnfitImage
 from nova_twotier.cloud.listing import Lister
-from nova_twotier.cloud.nova import CONSOLE_PAUSE, CONSOLE_TIMEOUT
 from nova_twotier.cloud.servers import JOB_KEY, NOTICE_KEY, Server
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.reasons import waits
@@ -336,17 +336,17 @@ class TestConsoleLog(CloudCase):
         asked = self.http.post(self.URL, exc=requests.ReadTimeout)
         other = self.http.post(f"{NOVA}/servers/elsewhere/action", json={"output": "one"})
         self.assertRaises(NotYet, self.cloud.require_report, VM, "saved")
-        self.assertEqual(CONSOLE_TIMEOUT, asked.last_request.timeout)
+        self.assertEqual(consoles.TIMEOUT, asked.last_request.timeout)
         self.assertRaises(NotYet, self.cloud.console_log, VM, 2)
         self.assertRaises(NotYet, self.cloud.require_report, VM, "saved")
         self.assertEqual(1, asked.call_count)
         elsewhere = dataclasses.replace(VM, id="elsewhere", host="b")
         self.assertEqual("one", self.cloud.console_log(elsewhere, 2))
-        later = time.monotonic() + CONSOLE_PAUSE
+        later = time.monotonic() + consoles.PAUSE
         with mock.patch("time.monotonic", lambda: later):
             self.assertRaises(CloudError, self.cloud.console_log, VM, 2)
         self.assertEqual((2, 1), (asked.call_count, other.call_count))
-        self.assertEqual(CONSOLE_PAUSE, asked.last_request.timeout)
+        self.assertEqual(consoles.PAUSE, asked.last_request.timeout)
 
 
 class TestServers(CloudCase):
