@@ -1,29 +1,26 @@
 """When the policy is asked, what it is shown, and what becomes of its answer."""
 
 import math
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import compress
 from operator import is_not
-from types import MappingProxyType
 
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core import actions as decided
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.cluster import Cluster, OutOfSlots
+from nova_twotier.core.cluster import Cluster
 from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job as CoreJob
-from nova_twotier.core.jobs import Order
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.queue import Queue
-from nova_twotier.core.reasons import Reason, waits
 from nova_twotier.core.slots import is_hot
 from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.core.windows import Decision, decide
-from nova_twotier.db.models import Action, Job
+from nova_twotier.db.models import Job
 from nova_twotier.db.plans import StartPlan
-from nova_twotier.db.states import ActionKind, JobState
+from nova_twotier.db.states import ActionKind
 from nova_twotier.manager import (
     forecast,
     order,
@@ -32,23 +29,21 @@ from nova_twotier.manager import (
     priorities,
     relocations,
     settling,
+    suspended,
     vacating,
 )
 from nova_twotier.manager.boots import BootLimit
+from nova_twotier.manager.candidates import Candidates, sort_out, too_large, wait
 from nova_twotier.manager.departures import LEAVING
 from nova_twotier.manager.events import ALL, Events
 from nova_twotier.manager.fair_share import NONE
 from nova_twotier.manager.limits import Gate, held_tiers
 from nova_twotier.manager.network import Network
-from nova_twotier.manager.observation import Observation
-from nova_twotier.manager.operations.context import Jobs
 from nova_twotier.manager.reasons import Reasons
-from nova_twotier.manager.releases import Releases
+from nova_twotier.manager.releases import Places, Releases
 from nova_twotier.manager.settling import RECHECK
+from nova_twotier.manager.situation import Situation
 from nova_twotier.manager.windows import Windows
-
-#: Why a suspended job waits although slots are free.
-ELSEWHERE = waits.SUSPENDED_HOSTS()
 
 
 class Decisions:
@@ -88,213 +83,181 @@ class Decisions:
         self._gate.forget()
         self.events.happened(ALL)
 
-    def decide(
-        self,
-        jobs: Jobs,
-        opened: Sequence[Action],
-        seen: Observation,
-        now: float,
-        plain_waiting: Mapping[int, Job] = MappingProxyType({}),
-        preemptible: Mapping[str, Server] = MappingProxyType({}),
-        begun: Container[str] = (),
-        prioritised: Set[int] = frozenset(),
-        vacated: Collection[str] = (),
-        short_of_quota: Mapping[int, float] = MappingProxyType({}),
-        behind_limit: Set[int] = frozenset(),
-    ) -> list[planning.Record]:
-        """Ask the policy; returns the records of its decision. Jobs that still wait get a reason.
+    def decide(self, present: Situation) -> list[planning.Record]:
+        """The records of what the policy decides, if it has to be asked.
 
-        :param plain_waiting: jobs for which `Job.plain_waiting` holds and that have no open action.
-        :param preemptible: stand-alone servers that may become `victims`, by id.
-        :param begun: ids of those that already are.
-        :param prioritised: numbers of jobs with a priority other than 0, or another's place.
-        :param vacated: names of the drained hosts whose jobs are to be moved to others.
-        :param short_of_quota: until when jobs in the queue back off, see `Shortages`.
-        :param behind_limit: numbers of jobs for which `Job.behind_array_limit` holds and that have
-            no open action.
+        Jobs that still wait get a reason.
         """
-        starting = {action.number: action for action in opened if action.kind == ActionKind.START}
-        ending = [jobs[action.number] for action in opened if action.kind == ActionKind.END]
-        releasing = self._releases.partial(opened, jobs, seen)
-        departures = order.departures(opened, jobs)
-        moving = {departure.job.number for departure in departures}
-        slots = seen.shape_slots
-        others = jobs.keys() - plain_waiting.keys() - behind_limit
-        active = {number: jobs[number] for number in sorted(others)}
-        queue, saved = dict(plain_waiting), dict[int, Job]()
-        for number in queue.keys() & short_of_quota.keys():
-            del queue[number]
-        renewed = self._renewed(queue)
-        running, pauses = list[Job](), list(short_of_quota.values())
-        held, gated, linked, short = set[int](), set(behind_limit), False, False
-        for number, job in active.items():
-            state = job.state
-            if state == JobState.QUEUED:
-                if job.saved:
-                    saved[number] = job
-            elif state == JobState.RUNNING and number not in moving:
-                running.append(job)
-                if self._network.moves(job):
-                    linked, short = True, short or job.tier == Tier.BG
-            if job.gated:
-                gated.add(number)
-            elif job.held:
-                held.add(number)
-            elif job.requested_action:
-                continue  # it ends at one of the next polls
-            elif state == JobState.QUEUED and number not in starting:
-                if not job.allowed_tiers:
-                    _wait(job, waits.FLAVOR_FOREGROUND())
-                elif job.size > slots:
-                    _wait(job, _too_large(job, slots))
-                elif job.bandwidth and (refusal := self._network.refusal(job, seen.hosts)):
-                    _wait(job, refusal)
-                elif number in short_of_quota:
-                    pass
-                elif job.not_before <= now:
-                    queue[number] = job
-                    renewed.append(job)  # A measurement may have changed it.
-                    if job.bandwidth:
-                        linked = short = True
-                else:
-                    pauses.append(job.not_before)
+        found = sort_out(present, self._network)
+        releasing = self._releases.partial(present.opened, present.jobs, present.seen)
+        self._notice(present, found)
+        if not self.events.pending:
+            self._reasons.tell(found.queue)
+            return []
+        return self._decide(present, found, releasing)
+
+    def _notice(self, present: Situation, found: Candidates) -> None:
+        """Bring the queue that the policy is shown up to date, and note what has happened.
+
+        Jobs that the pool, the gates or the limits keep from starting leave the queue.
+        """
+        events, queue, now = self.events, found.queue, present.now
+        renewed = self._renewed(queue, found.fresh)
+        self._drop_too_large(queue, renewed, present.seen.shape_slots)
+        renewed += priorities.exchange(queue, present.prioritised)
+        if self._gate.active:
+            apart = (job for number, job in found.active.items() if number not in queue)
+            holding = held_tiers(apart, present.starting, present.departures)
+            changed, news = self._gate.apply(queue, holding)
+            renewed += changed
+            if news:
+                events.happened(ALL)
+        events.notice_jobs(queue, found.held, now)
+        if self._follow(queue, renewed):
+            # The jobs that were behind it move up.
+            events.happened(ALL)
+        events.notice_terms(found.running)
+        if self._arrived_ahead(queue, found.running):
+            events.happened(ALL)
+        events.notice_late(present.starting.values(), now)
+        events.notice_unmanaged(found.active.values(), present.opened, present.seen)
+        events.notice_preemptible(present.preemptible.keys())
+
+    def _drop_too_large(self, queue: dict[int, Job], renewed: Iterable[Job], slots: int) -> None:
         # Those that have waited before fit, unless the pool has shrunk.
         for job in list(queue.values()) if slots < self._slots else renewed:
             # A core's fields are faster to get than a row's.
             if job.core.size > slots:
                 del queue[job.number]
-                _wait(job, _too_large(job, slots))
+                wait(job, too_large(job, slots))
         self._slots = slots
-        renewed += priorities.exchange(queue, prioritised)
-        linked = linked and self._network.covers(seen.hosts)
-        events = self.events
-        if self._gate.active:
-            apart = (job for number, job in active.items() if number not in queue)
-            changed, news = self._gate.apply(queue, held_tiers(apart, starting, departures))
-            renewed += changed
-            if news:
-                events.happened(ALL)
-        events.notice_jobs(queue, held, now)
-        if self._follow(queue, renewed):
-            # The jobs that were behind it move up.
-            events.happened(ALL)
-        events.notice_terms(running)
-        if self._arrived_ahead(queue, running):
-            events.happened(ALL)
-        events.notice_late(starting.values(), now)
-        events.notice_unmanaged(active.values(), opened, seen)
-        events.notice_preemptible(preemptible.keys())
-        if not events.pending:
-            self._reasons.tell(queue)
-            return []
-        restarting = {a.number for a in opened if a.kind == ActionKind.POWER_ON}
-        pinned = {job.number for job in running if self._network.pins(job)} | restarting
-        settled = settling.settled(running, pinned, seen, self._options, now)
-        # What is being undone takes no more slots than it has.
-        placing = {n: action for n, action in starting.items() if not action.progress.undoing}
-        plans = {number: action.planned(StartPlan) for number, action in placing.items()}
-        build = partial(
-            forecast.cluster_of,
-            seen,
-            running,
-            {jobs[number]: plan.tier for number, plan in plans.items()},
-            [job for job in ending if job.tier],
-            self._options.threshold,
-            settled,
-            [vm for job in saved.values() for vm in seen.resting(job)],
-            {number: plan.hosts for number, plan in plans.items() if plan.hosts},
-            self._network.cluster if linked else Hosts,
-            departures,
-            order.expectations(placing.values(), now),
-            preemptible.keys(),
-            releasing,
-        )
+
+    def _decide(
+        self, present: Situation, found: Candidates, releasing: Mapping[int, Places]
+    ) -> list[planning.Record]:
+        jobs, seen, now, queue = present.jobs, present.seen, present.now, found.queue
+        settled = self._settled(present, found)
+        build = self._forecast(present, found, settled, releasing)
         cluster = build()
         idle = dict(cluster.idle)
         if isinstance(cluster, Linked):
             self._network.limit(cluster)
+        saved = found.saved
         fixed = {number: seen.suspended_on(saved[number]) for number in saved.keys() & queue.keys()}
         windows = Windows(self._options, jobs, seen, now)
-        away = order.earliest_coming(opened, jobs, now)
-        recent = settling.recent(settled, placing.values(), jobs, seen, now)
-        found, aside = self._ask(cluster, queue, fixed, windows, away, recent, now)
-        decision, after = found.actions, found.after
-        # Late actions are not waited for: the owner of a job can draw them out at will.
-        passing = {
-            action.number
-            for action in opened
-            if action.kind in (ActionKind.START, ActionKind.END) and not order.is_late(action, now)
-        }
-        if _closes_under(after.cluster, passing):
-            return []
-        unplaced = {
-            number: action
-            for number, action in placing.items()
-            if order.is_unplaced(action, seen, jobs[number], now)
-        }
-        if unplaced and self._guesses(decision, unplaced, jobs):
+        recent = settling.recent(settled, present.placing.values(), jobs, seen, now)
+        decision, aside = self._ask(cluster, queue, fixed, windows, present, recent)
+        actions, after = decision.actions, decision.after
+        if _closes_under(after.cluster, present.passing) or self._guesses(actions, present):
             return []
         moved = {}
         if self._options.migrate_preempted:
-            moved = relocations.find(decision, jobs, seen, build)
-        max_mbps = self._network.max_mbps if linked else 0
-        records = planning.records(decision, jobs, seen, now, idle, moved, max_mbps)
-        records = [windows.bind(record, found) for record in records]
-        held_back = self._boots.held_back(records, queue, placing.values(), jobs, seen, now)
+            moved = relocations.find(actions, jobs, seen, build)
+        max_mbps = self._network.max_mbps if found.linked else 0
+        records = planning.records(actions, jobs, seen, now, idle, moved, max_mbps)
+        records = [windows.bind(record, decision) for record in records]
+        placing = present.placing.values()
+        held_back = self._boots.held_back(records, queue, placing, jobs, seen, now)
         records = [record for record in records if record.job not in held_back]
-        self.victims = []
-        stranded = bool(vacated)
+        stranded = bool(present.vacated)
         if not records:
             # Only when the policy itself has nothing to move: it comes first.
-            records, stranded = vacating.find(after.cluster, jobs, seen, now, vacated, windows.lead)
-        if preemptible:
-            shown = windows.lasting(self._without_suspended(decision, after, fixed))
-            coming = _coming(after.cluster, passing & {job.number for job in ending})
-            self.victims = preemption.victims(self._policy, shown, preemptible, seen, begun, coming)
+            records, stranded = vacating.find(
+                after.cluster, jobs, seen, now, present.vacated, windows.lead
+            )
+        self.victims = []
+        if present.preemptible:
+            others = suspended.without(after, actions, fixed, self._cores)
+            shown = windows.lasting(others)
+            self.victims = self._victims(present, shown, after.cluster)
         for number in held_back:
             after.cluster.remove(self._cores[number])
             after.queue.add(self._cores[number])
-        held_up = windows.reasons(found, queue, self._policy.tiers > 1)
-        given = dict.fromkeys(aside, ELSEWHERE) | held_up.alone
+        held_up = windows.reasons(decision, queue, self._policy.tiers > 1)
+        given = dict.fromkeys(aside, suspended.ELSEWHERE) | held_up.alone
         given |= dict.fromkeys(held_back, self._boots.reason)
         self._reasons.renew(after, queue, given, held_up.besides)
         self.after = windows.lasting(after)
         self._reasons.tell(queue)
         # No event tells when others release bandwidth, what hinders servers to make way, when a job
         # can be moved off a drained host, or that starts take too long to hold others back.
-        rechecks = (linked and short) or stranded or (preemptible and after.queue) or held_back
+        rechecks = (
+            (found.linked and found.short)
+            or stranded
+            or (present.preemptible and after.queue)
+            or held_back
+        )
         again = [now + RECHECK] if rechecks else []
-        if records and found.taking is not None:
+        if records and decision.taking is not None:
             again.append(now)  # the other views of the cluster
         # And when a settled job may be moved again, or a job that backs off may start.
-        due_at = min((*settled.values(), *pauses, *again), default=math.inf)
-        events.decided(jobs.keys() - gated if gated else jobs, now, due_at)
+        due_at = min((*settled.values(), *found.pauses, *again), default=math.inf)
+        self.events.decided(jobs.keys() - found.gated if found.gated else jobs, now, due_at)
         return records
 
-    def _without_suspended(
-        self,
-        decision: Iterable[decided.Action],
-        after: Snapshot,
-        fixed: Mapping[int, tuple[int, ...] | None],
-    ) -> Snapshot:
-        """How things are after a decision, without the waiting jobs that are suspended: these can
-        come back to their own hosts only, which a policy does not know."""
-        waiting = after.queue.copy()
-        started = {each.job.number for each in decision if isinstance(each, decided.Start)}
-        for number in fixed.keys() - started:
-            if fixed[number] is not None:
-                waiting.remove(self._cores[number])
-        return after.on(after.cluster, waiting)
+    def _settled(self, present: Situation, found: Candidates) -> dict[int, float]:
+        """As `settling.settled`."""
+        restarting = {a.number for a in present.opened if a.kind == ActionKind.POWER_ON}
+        pinned = {job.number for job in found.running if self._network.pins(job)} | restarting
+        return settling.settled(found.running, pinned, present.seen, self._options, present.now)
 
-    def _guesses(
-        self, decision: Sequence[decided.Action], unplaced: Mapping[int, Action], jobs: Jobs
-    ) -> bool:
+    def _forecast(
+        self,
+        present: Situation,
+        found: Candidates,
+        settled: Mapping[int, float],
+        releasing: Mapping[int, Places],
+    ) -> Callable[[], Hosts]:
+        """Makes the cluster that the policy is shown, each time that it is called."""
+        jobs, seen, placing = present.jobs, present.seen, present.placing
+        plans = {number: action.planned(StartPlan) for number, action in placing.items()}
+        return partial(
+            forecast.cluster_of,
+            seen,
+            found.running,
+            {jobs[number]: plan.tier for number, plan in plans.items()},
+            [job for job in present.ending if job.tier],
+            self._options.threshold,
+            settled,
+            [vm for job in found.saved.values() for vm in seen.resting(job)],
+            {number: plan.hosts for number, plan in plans.items() if plan.hosts},
+            self._network.cluster if found.linked else Hosts,
+            present.departures,
+            order.expectations(placing.values(), present.now),
+            present.preemptible.keys(),
+            releasing,
+        )
+
+    def _victims(self, present: Situation, shown: Snapshot, after: Cluster) -> Sequence[Server]:
+        """The stand-alone servers that are to make way for jobs.
+
+        :param shown: what the policy may be asked about.
+        :param after: the cluster after the decision.
+        """
+        over = present.passing & {job.number for job in present.ending}
+        return preemption.victims(
+            self._policy,
+            shown,
+            present.preemptible,
+            present.seen,
+            present.begun,
+            _coming(after, over),
+        )
+
+    def _guesses(self, decision: Sequence[decided.Action], present: Situation) -> bool:
         """Whether it matters for a decision where Nova puts the jobs that are just starting.
 
-        :param unplaced: their actions, by number, without those that have not begun: in the
-            background these follow whatever is decided for the foreground now; otherwise their
-            slots are about to be freed, and known.
+        Those that have not begun do not count: in the background they follow whatever is decided
+        for the foreground now; otherwise their slots are about to be freed, and known.
         """
+        jobs, seen, now = present.jobs, present.seen, present.now
+        unplaced = {
+            number: action
+            for number, action in present.placing.items()
+            if order.is_unplaced(action, seen, jobs[number], now)
+        }
+        if not unplaced:
+            return False
         threshold = self._options.threshold
         heats = any(
             isinstance(action, decided.Start | decided.Move)
@@ -319,9 +282,8 @@ class Decisions:
         queue: Mapping[int, Job],
         fixed: Mapping[int, tuple[int, ...] | None],
         windows: Windows,
-        away: Order,
+        present: Situation,
         recent: frozenset[int],
-        now: float,
     ) -> tuple[Decision, set[int]]:
         """The policy's decision, and the numbers of the jobs that it was not shown.
 
@@ -330,9 +292,10 @@ class Decisions:
 
         :param cluster: may be used up.
         :param fixed: the hosts on which each saved job has to resume; None: it may start on any.
-        :param away: as of `Snapshot`.
         :param recent: as `settling` of `Snapshot`.
         """
+        now = present.now
+        away = order.earliest_coming(present.opened, present.jobs, now)
         bound = {number: hosts for number, hosts in fixed.items() if hosts is not None}
         aside = {
             number
@@ -356,7 +319,7 @@ class Decisions:
                 shown.queue.remove(self._cores[number])
             pending = self.events.pending
             found = decide(self._policy, shown, pending, now, lambda job: windows.lead(job.number))
-            stuck = _stuck(found.actions, cluster, bound)
+            stuck = suspended.stuck(found.actions, cluster, bound)
             if not stuck:
                 for number in aside:
                     found.after.queue.add(self._cores[number])
@@ -380,10 +343,12 @@ class Decisions:
             return False
         return arrived < self._queue[-1].order or any(arrived < job.core.order for job in running)
 
-    def _renewed(self, waiting: Mapping[int, Job]) -> list[Job]:
-        """The jobs that are new, or were read anew, since the last poll."""
+    def _renewed(self, waiting: Mapping[int, Job], fresh: Iterable[Job]) -> list[Job]:
+        """The waiting jobs that are new, or were read anew, since the last poll, and the `fresh`
+        ones among them."""
         jobs = waiting.values()
-        return list(compress(jobs, map(is_not, jobs, map(self._waiting.get, waiting))))
+        news = compress(jobs, map(is_not, jobs, map(self._waiting.get, waiting)))
+        return list({job.number: job for job in (*news, *fresh)}.values())
 
     def _follow(self, queue: Mapping[int, Job], renewed: Iterable[Job]) -> bool:
         """Bring the queue that the policy is shown up to date.
@@ -416,41 +381,6 @@ def _coming(cluster: Cluster, ending: Iterable[int]) -> int:
     """
     leaving = (cluster.runs.get(number) for number in (LEAVING[Tier.BG], *ending))
     return sum(len(run.hosts) for run in leaving if run and run.tier is Tier.BG)
-
-
-def _too_large(job: Job, slots: int) -> Reason:
-    return waits.TOO_LARGE(size=job.size, slots=slots)
-
-
-def _wait(job: Job, reason: Reason) -> None:
-    """Say why the pool cannot take a job, which no policy is shown: it would hold up others."""
-    job.reason = reason
-
-
-def _stuck(
-    decision: Iterable[decided.Action], cluster: Cluster, fixed: dict[int, tuple[int, ...]]
-) -> set[int]:
-    """Numbers of the jobs that are to start, but would find no slots on their hosts.
-
-    :param fixed: the hosts of those that may start on no others.
-    """
-    starts = [
-        action
-        for action in decision
-        if isinstance(action, decided.Start) and action.job.number in fixed
-    ]
-    if not starts:
-        return set()
-    after = cluster.copy()
-    after.apply(action for action in decision if not isinstance(action, decided.Start))
-    stuck = set()
-    for start in starts:
-        hosts = fixed[start.job.number]
-        try:
-            after.start(start.job, start.tier, hosts)
-        except OutOfSlots:
-            stuck.add(start.job.number)
-    return stuck
 
 
 def _closes_under(cluster: Cluster, passing: set[int]) -> bool:

@@ -65,6 +65,7 @@ from nova_twotier.manager.run_times import HISTORICAL, RunTimes
 from nova_twotier.manager.server_locks import Locks
 from nova_twotier.manager.shortages import Shortages
 from nova_twotier.manager.shutdowns import Shutdowns
+from nova_twotier.manager.situation import Situation
 from nova_twotier.manager.surplus import Surplus
 from nova_twotier.manager.upkeep import Upkeep
 
@@ -349,21 +350,20 @@ class Engine:
             short_of_quota = self._shortages.waiting(others, now)
             # The outcome of other actions may have changed some of them.
             plain_waiting = _unchanged(work.plain_waiting)
-            preemptible = self._preemptions.candidates(work.stand_alone, now)
-            begun, vacated = self._preemptions.begun, self._drains.vacated
-            work.decided = self._metrics.timed("decide", self._decisions.decide)(
+            present = Situation(
                 work.jobs,
                 left,
                 work.seen,
                 now,
                 plain_waiting,
-                preemptible,
-                begun,
-                self._open_jobs.prioritised,
-                vacated,
-                short_of_quota,
-                behind_limit.keys(),
+                preemptible=self._preemptions.candidates(work.stand_alone, now),
+                begun=self._preemptions.begun,
+                prioritised=self._open_jobs.prioritised,
+                vacated=self._drains.vacated,
+                short_of_quota=short_of_quota,
+                behind_limit=behind_limit.keys(),
             )
+            work.decided = self._metrics.timed("decide", self._decisions.decide)(present)
             work.victims = self._decisions.victims
             work.changed |= bool(work.decided)
 

@@ -6,6 +6,7 @@ from nova_twotier.core import policies
 from nova_twotier.db.states import JobState
 from nova_twotier.manager.decision import Decisions
 from nova_twotier.manager.network import Network
+from nova_twotier.manager.situation import Situation
 from tests.unit.manager.builders import hosts, job, options, seen
 
 
@@ -33,7 +34,6 @@ class DecisionCase(testtools.TestCase):
             and one.uuid not in look.servers
             and one.number not in acted_on
         }
-        records = decisions.decide(
-            {one.number: one for one in jobs}, opened, look, now, plain_waiting
-        )
+        present = Situation({one.number: one for one in jobs}, opened, look, now, plain_waiting)
+        records = decisions.decide(present)
         return [(record.kind, record.job) for record in records]

@@ -21,6 +21,7 @@ from nova_twotier.ledger.tree import TierHost
 from nova_twotier.manager.decision import RECHECK, Decisions
 from nova_twotier.manager.events import ALL
 from nova_twotier.manager.network import Network
+from nova_twotier.manager.situation import Situation
 from tests.unit.manager.builders import FG, action, job, options, seen, servers
 from tests.unit.manager.operation_case import OperationCase
 
@@ -142,7 +143,7 @@ class TestDecisions(testtools.TestCase):
 
     def ask(self, decisions, jobs, *gangs, now=1000.0, opened=(), where=None):
         look = seen(*gangs, at=now, where=where or linked())
-        return decisions.decide({one.number: one for one in jobs}, opened, look, now)
+        return decisions.decide(Situation({one.number: one for one in jobs}, opened, look, now))
 
     def waits(self, jobs, *gangs, policy="fcfs", **look):
         """Why the first of the jobs waits, and who starts."""
@@ -247,7 +248,8 @@ class TestDecisions(testtools.TestCase):
             decisions = self.decisions("amcbf")
             for now in (1000.0, 1000.0 + RECHECK):
                 look = seen(*gangs, tiers=tiers, at=now, where=linked())
-                found = decisions.decide({one.number: one for one in jobs}, (), look, now)
+                present = Situation({one.number: one for one in jobs}, (), look, now)
+                found = decisions.decide(present)
                 self.assertEqual([], found)
             self.assertEqual(reads, self.links.reads, tier)
 
@@ -255,7 +257,8 @@ class TestDecisions(testtools.TestCase):
         """What is done about a job in the background while the foreground is idle."""
         one = job(3, number=1, tier="bg", bandwidth=900.0)
         look = seen(servers(one, hosts=("b", "c", "c")), tiers=[Tier.BG], where=where)
-        return [each.kind for each in self.decisions("amcbf").decide({1: one}, (), look, 1000.0)]
+        present = Situation({1: one}, (), look, 1000.0)
+        return [each.kind for each in self.decisions("amcbf").decide(present)]
 
     def test_suspended_ones_come_back_only_with_bandwidth_where_they_are(self):
         one = waiting(3, 300.0, saved=True)

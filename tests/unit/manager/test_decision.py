@@ -6,9 +6,11 @@ from nova_twotier.core.reasons import waits
 from nova_twotier.core.snapshot import Event
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind, JobState
-from nova_twotier.manager.decision import ELSEWHERE, RECHECK
 from nova_twotier.manager.events import ALL
 from nova_twotier.manager.order import PATIENCE
+from nova_twotier.manager.settling import RECHECK
+from nova_twotier.manager.situation import Situation
+from nova_twotier.manager.suspended import ELSEWHERE
 from tests.unit.manager.builders import (
     BG,
     FAILS,
@@ -159,7 +161,7 @@ class TestLeftAlone(DecisionCase):
         look = seen(servers(self.one, hosts=("a",)), gone, where=hosts("ab", slots=1))
         look.claims.pop(gone[0].id)
         jobs = {each.number: each for each in self.jobs}
-        [record] = self.decisions().decide(jobs, (), look, 1000.0)
+        [record] = self.decisions().decide(Situation(jobs, (), look, 1000.0))
         self.assertEqual((ActionKind.START, 1), (record.kind, record.job))
 
 
@@ -227,7 +229,7 @@ class TestTooLarge(DecisionCase):
         large, small = waiting(number=1, size=2), waiting(number=2, size=1)
         look = dataclasses.replace(seen(where=hosts("ab", slots=1)), enabled=frozenset("a"))
         jobs = {1: large, 2: small}
-        self.assertEqual([], self.decisions("fcfs").decide(jobs, (), look, 1000.0))
+        self.assertEqual([], self.decisions("fcfs").decide(Situation(jobs, (), look, 1000.0)))
 
     def test_hosts_that_leave_do_not(self):
         large = waiting(number=1, size=2)
@@ -278,7 +280,8 @@ class TestSuspended(DecisionCase):
         return look
 
     def ask(self, decisions, jobs, look):
-        records = decisions.decide({one.number: one for one in jobs}, (), look, 1000.0)
+        present = Situation({one.number: one for one in jobs}, (), look, 1000.0)
+        records = decisions.decide(present)
         return [(record.kind, record.job) for record in records]
 
     def test_its_slot_is_free(self):

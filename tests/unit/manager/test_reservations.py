@@ -4,6 +4,7 @@ import dataclasses
 
 from nova_twotier.core.policies import POLICIES
 from nova_twotier.db.states import ActionKind
+from nova_twotier.manager.situation import Situation
 from tests.unit.manager.builders import hosts, job, seen, servers, unmanaged_claim
 from tests.unit.manager.decision_case import DecisionCase, waiting
 
@@ -40,7 +41,7 @@ class TestReservations(DecisionCase):
         look = dataclasses.replace(look, enabled=frozenset(enabled))
         plain = {one.number: one for one in jobs if one.plain_waiting}
         numbered = {one.number: one for one in jobs}
-        records = self.decisions(policy).decide(numbered, (), look, 1000.0, plain)
+        records = self.decisions(policy).decide(Situation(numbered, (), look, 1000.0, plain))
         found = [(record.kind, record.job) for record in records]
         self.assertIn(found, ([], [(ActionKind.START, small.number)]))
         return bool(found)
