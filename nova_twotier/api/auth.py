@@ -1,6 +1,7 @@
 """Authentication and authorization of requests."""
 
 import re
+from typing import NamedTuple
 
 from oslo_context.context import RequestContext
 from oslo_policy.policy import Enforcer
@@ -13,6 +14,30 @@ IDENTIFIED = "nova_twotier.identified"
 _TOKEN = re.compile(r"(?P<user>[\w.@-]{1,64})(:(?P<project>[\w.@-]{1,64})(:(?P<roles>[\w,-]+))?)?")
 #: Implied roles, as in Keystone.
 _IMPLIED = {"admin": "manager", "manager": "member", "member": "reader"}
+
+
+class Identity(NamedTuple):
+    """Who the sender of a request says that they are."""
+
+    user: str
+    project: str
+    roles: frozenset[str]
+
+
+def identity_of(token: str) -> Identity | None:
+    """What the token `user:project` or `user:project:role,role` says; None if it is no such token.
+
+    The project defaults to the user's name; the role to admin for `admin`, member for others.
+    """
+    found = _TOKEN.fullmatch(token)
+    if found is None:
+        return None
+    user = found["user"]
+    roles = set((found["roles"] or ("admin" if user == "admin" else "member")).split(","))
+    for role in ("admin", "manager", "member"):
+        if role in roles:
+            roles.add(_IMPLIED[role])
+    return Identity(user, found["project"] or user, frozenset(roles))
 
 
 class Identified:
@@ -42,34 +67,26 @@ class Private:
 
 
 class NoAuth:
-    """Trusts the token `user:project` or `user:project:role,role`. For demonstrations only.
-
-    The project defaults to the user's name; the role to admin for `admin`, member for others.
-    """
+    """Trusts the tokens that identity_of() describes. For demonstrations only."""
 
     def __init__(self, application):
         self._application = application
 
     def __call__(self, environ, start_response):
-        token = _TOKEN.fullmatch(environ.get("HTTP_X_AUTH_TOKEN", ""))
-        if token is None:
+        identity = identity_of(environ.get("HTTP_X_AUTH_TOKEN", ""))
+        if identity is None:
             raise errors.Refused(
                 401,
                 "request.unauthorized",
                 "send the header X-Auth-Token: user:project",
                 headers={"WWW-Authenticate": "X-Auth-Token"},
             )
-        user = token["user"]
-        roles = set((token["roles"] or ("admin" if user == "admin" else "member")).split(","))
-        for role in ("admin", "manager", "member"):
-            if role in roles:
-                roles.add(_IMPLIED[role])
         for key in [key for key in environ if _claims_identity(key)]:
             del environ[key]
         environ["HTTP_X_IDENTITY_STATUS"] = "Confirmed"
-        environ["HTTP_X_USER_ID"] = user
-        environ["HTTP_X_PROJECT_ID"] = token["project"] or user
-        environ["HTTP_X_ROLES"] = ",".join(sorted(roles))
+        environ["HTTP_X_USER_ID"] = identity.user
+        environ["HTTP_X_PROJECT_ID"] = identity.project
+        environ["HTTP_X_ROLES"] = ",".join(sorted(identity.roles))
         return self._application(environ, start_response)
 
 

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from nova_twotier.tools.replay.supervisor import Supervisor, python
+from tests.cloud import outside
 from tests.cloud.waiting import wait_for
 
 pytestmark = pytest.mark.cloud
@@ -18,10 +19,11 @@ def openstack(fakecloud, tmp_path):
     """Runs `openstack twotier ...` while a manager is there; exit code, result, errors."""
     info = fakecloud.info()
 
-    def run(*words):
+    def run(*words, by="admin:admin"):
         ran = subprocess.run(
             [
                 *("sh", "-c", '. "$0" && exec "$@"', info["files"]["openrc"]),
+                *("env", f"OS_TOKEN={by}"),
                 pathlib.Path(sys.executable).with_name("openstack"),
                 *("twotier", *words, "-f", "json"),
             ],
@@ -80,4 +82,38 @@ def test_a_job_from_its_submission_to_its_end(openstack, fakecloud):
 
     wait_for(
         lambda: openstack("job", "show", "solver")[1]["state"] == "cancelled", "solver is cancelled"
+    )
+
+
+def test_users_and_projects_exist_once_a_token_has_named_them(openstack, fakecloud):
+    """Olga is in no other test of this cloud."""
+    code, _jobs, said = openstack("job", "list", "--all-projects", "--user", "olga")
+    assert (code, said) == (1, "there is no user 'olga' for you; see openstack user list\n")
+
+    code, _job, said = openstack(
+        *("job", "create", "--name", "hers", "--size", "1", "--cpu", "0.6"), by="olga:workshop"
+    )
+    assert code == 0, said
+    for words, by in (
+        (("--user", "olga"), "olga:workshop"),
+        (("--user", "olga", "--all-projects"), "admin:admin"),
+    ):
+        code, jobs, said = openstack("job", "list", *words, by=by)
+        assert code == 0, said
+        assert [each["Name"] for each in jobs] == ["hers"]
+    for by in ("olga:workshop", "admin:admin"):
+        code, _usage, said = openstack("usage", "list", "--project", "workshop", by=by)
+        assert code == 0, said
+    users = outside.openstack(fakecloud, "user", "list", "--domain", "Default")
+    assert {"admin", "olga"} <= {user["Name"] for user in users}
+
+    code, _jobs, said = openstack("job", "list", "--user", "admin", by="olga:workshop")
+    assert code == 1
+    assert said.startswith("Keystone does not let you look up user 'admin'")
+
+    code, _jobs, said = openstack("job", "cancel", "hers", by="olga:workshop")
+    assert code == 0, said
+    wait_for(
+        lambda: openstack("job", "show", "hers", by="olga:workshop")[1]["state"] == "cancelled",
+        "hers is cancelled",
     )

@@ -12,6 +12,8 @@ from nova_twotier.tools.fakecloud import (  # noqa: E402
     child,
     control,
     driver,
+    identities,
+    identity,
     messages,
     services,
     sqlite,
@@ -30,7 +32,8 @@ def main() -> None:
 
     serve(child.socket_fd("image"), stubs.Glance(), threads=4)
     serve(child.socket_fd("network"), stubs.neutron, threads=4)
-    serve(child.socket_fd("identity"), stubs.keystone, threads=2)
+    known = identities.Identities()
+    serve(child.socket_fd("identity"), identity.Keystone(known), threads=2)
     services.configure()
     services.create_cells(cloud["cloud"]["cell0"])
     services.start("nova-conductor")
@@ -40,7 +43,7 @@ def main() -> None:
     computes.update((host, services.start("nova-compute", host)) for host in hosts)
     services.map_hosts(hosts)
     services.remember_versions()
-    serve(child.socket_fd("compute"), services.api(), threads=16)
+    serve(child.socket_fd("compute"), identities.adding(services.api(), known), threads=16)
     child.run_until_told_to_stop("nova")
 
 

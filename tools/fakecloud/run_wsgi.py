@@ -36,11 +36,14 @@ def network():
 def twotier():
     from nova_twotier import conf as config
     from nova_twotier.api.app import make
+    from nova_twotier.tools.fakecloud import identities
 
     path = pathlib.Path(os.environ["OS_TWOTIER_CONFIG_DIR"]) / "nova-twotier.conf"
     load = partial(config.load, ["--config-file", str(path)], "twotier-api")
     conf = load()
     signal.signal(signal.SIGHUP, lambda *_: config.reload(conf, load))
+    if conf.api.auth_strategy == "noauth":
+        return identities.adding(make(conf), identities.Identities())
     return make(conf)
 
 

@@ -1,4 +1,4 @@
-"""Stand-ins for Glance (images in memory), Neutron and Keystone (both empty)."""
+"""Stand-ins for Glance (images in memory) and Neutron (empty)."""
 
 import datetime
 import json
@@ -47,7 +47,8 @@ _IMAGE_SCHEMA = {
 }
 
 
-def _answer(start_response, status: str, body=None):
+def answer(start_response, status: str, body=None):
+    """Answer a request with a body in JSON, or without one."""
     if body is None:
         # glanceclient parses an empty answer that calls itself JSON.
         headers = [] if status.startswith("204") else [("Content-Length", "0")]
@@ -70,16 +71,16 @@ def neutron(environ, start_response):
     _request_body(environ)
     if path in ("", "v2.0"):
         link = {"rel": "self", "href": f"http://{environ['HTTP_HOST']}/v2.0/"}
-        return _answer(
+        return answer(
             start_response,
             "200 OK",
             {"versions": [{"id": "v2.0", "status": "CURRENT", "links": [link]}]},
         )
     parts = path.removesuffix(".json").split("/")[1:]
     if method == "DELETE":
-        return _answer(start_response, "204 No Content")
+        return answer(start_response, "204 No Content")
     if method == "GET" and len(parts) == 1:
-        return _answer(start_response, "200 OK", {parts[0].replace("-", "_"): []})
+        return answer(start_response, "200 OK", {parts[0].replace("-", "_"): []})
     status, kind = "404 Not Found", "NotFound"
     if parts[0] == "networks":
         kind = "NetworkNotFound"  # any other makes Nova answer 500
@@ -87,25 +88,7 @@ def neutron(environ, start_response):
         # Nova asks for it when a server is to have any network, and answers 400 to this.
         status, kind = "409 Conflict", "AutoAllocationFailure"
     error = {"type": kind, "message": path, "detail": ""}
-    return _answer(start_response, status, {"NeutronError": error})
-
-
-def keystone(environ, start_response):
-    """Enough for `openstack server list`, which looks for an identity API first."""
-    path = environ["PATH_INFO"].strip("/")
-    if path in ("", "v3"):
-        link = {"rel": "self", "href": f"http://{environ['HTTP_HOST']}/v3/"}
-        version = {"id": "v3.14", "status": "stable", "links": [link], "media-types": []}
-        body = {"version": version} if path else {"versions": {"values": [version]}}
-        return _answer(start_response, "200 OK", body)
-    parts = path.split("/")[1:]
-    if environ["REQUEST_METHOD"] == "GET" and len(parts) == 1:
-        return _answer(start_response, "200 OK", {parts[0]: [], "links": {}})
-    return _answer(
-        start_response,
-        "404 Not Found",
-        {"error": {"code": 404, "title": "Not Found", "message": path}},
-    )
+    return answer(start_response, status, {"NeutronError": error})
 
 
 class Glance:
@@ -120,25 +103,25 @@ class Glance:
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"].strip("/")
         body = _request_body(environ)
         if path in ("", "versions"):
-            return _answer(start_response, "300 Multiple Choices", self._versions(environ))
+            return answer(start_response, "300 Multiple Choices", self._versions(environ))
         if path == "v2/schemas/image":
-            return _answer(start_response, "200 OK", _IMAGE_SCHEMA)
+            return answer(start_response, "200 OK", _IMAGE_SCHEMA)
         found = re.fullmatch(r"v2/images(?:/([^/]+))?(/file)?", path)
         if not found:
-            return _answer(start_response, "404 Not Found")
+            return answer(start_response, "404 Not Found")
         image_id, data = found.groups()
         with self._lock:
             if image_id is None:
                 return self._collection(method, environ, body, start_response)
             if image_id not in self._images:
-                return _answer(start_response, "404 Not Found")
+                return answer(start_response, "404 Not Found")
             if data:
-                return _answer(start_response, "204 No Content")
+                return answer(start_response, "204 No Content")
             return self._image(method, self._images[image_id], body, start_response)
 
     def _collection(self, method, environ, body, start_response):
         if method == "POST":
-            return _answer(start_response, "201 Created", self._add(json.loads(body)))
+            return answer(start_response, "201 Created", self._add(json.loads(body)))
         wanted = dict(
             pair.split("=", 1) for pair in environ.get("QUERY_STRING", "").split("&") if "=" in pair
         )
@@ -149,7 +132,7 @@ class Glance:
         ]
         if "marker" in wanted:
             images = []
-        return _answer(
+        return answer(
             start_response,
             "200 OK",
             {"images": images, "first": "/v2/images", "schema": "/v2/schemas/images"},
@@ -158,7 +141,7 @@ class Glance:
     def _image(self, method, image, body, start_response):
         if method == "DELETE":
             del self._images[image["id"]]
-            return _answer(start_response, "204 No Content")
+            return answer(start_response, "204 No Content")
         if method == "PATCH":
             for change in json.loads(body):
                 name = change["path"].strip("/")
@@ -166,7 +149,7 @@ class Glance:
                     image.pop(name, None)
                 else:
                     image[name] = change["value"]
-        return _answer(start_response, "200 OK", image)
+        return answer(start_response, "200 OK", image)
 
     def _add(self, properties: dict) -> dict:
         now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
