@@ -10,9 +10,10 @@ import pytest
 from openstackclient import shell
 
 from nova_twotier.cmd import manage, status
-from nova_twotier.tools.fakecloud import FakeCloud, cli, handover
+from nova_twotier.tools.fakecloud import FakeCloud, cli, handover, processes
 from tests.cloud.outside import openstack, processes_of
-from tests.documented.runners import commands_of
+from tests.cloud.waiting import wait_for
+from tests.documented.runners import commands_of, removes
 
 pytestmark = pytest.mark.cloud
 
@@ -100,9 +101,13 @@ def test_commands_of_the_documentation(cloud, monkeypatch, capsys, tmp_path):
     for name, value in handover.read(cloud.info()).environment().items():
         monkeypatch.setenv(name, value)
 
-    def run(command):
-        """What a command prints; in this process, since most take longer to load than to run."""
+    def run(command, inner=""):
+        """What a command prints; in this process, since most take longer to load than to run.
+
+        :param inner: what stands in the place of `$(...)` where that is a whole word.
+        """
         program, words = filled(cloud, command.words)
+        words = [inner if word == "X" else word for word in words]
         if "group=X" in words:
             words[words.index("group=X")] = f"group={group()}"
         code = PROGRAMS[program](words)
@@ -117,10 +122,12 @@ def test_commands_of_the_documentation(cloud, monkeypatch, capsys, tmp_path):
         assert shell.main(["server", "group", "show", "mpi", "-f", "value", "-c", "id"]) == 0
         return capsys.readouterr().out.strip()
 
-    printed, downs = {}, []
+    printed, removal, downs = {}, [], []
     for command in commands_of("tests/cloud/test_operator_guide.py"):
         if command.words[:2] == ("fakecloud", "down"):
             downs.append(command)
+        elif removes(command):
+            removal.append(command)
         else:
             printed[" ".join(command.words)] = run(command)
     assert "host2_twotier_bg" in printed["openstack resource provider list"]
@@ -129,9 +136,39 @@ def test_commands_of_the_documentation(cloud, monkeypatch, capsys, tmp_path):
     assert openstack(cloud, "twotier", "job", "show", "below")["state"] == "cancelled"
     gang = openstack(cloud, "server", "list", "--name", "mpi")
     assert [server["Status"] for server in gang] == ["ACTIVE"] * 8
+
+    leave(cloud)
+    said = ""
+    for command in removal:
+        if command.words[1:3] == ("aggregate", "remove"):
+            stop_manager(cloud)
+        said = run(command, inner=said.strip())
+    assert "host2" in said
+    assert "twotier" not in said
+
     for command in downs:
         run(command)
     assert cloud.status()["state"] == "down"
+
+
+def leave(cloud):
+    """Remove what the cloud and other pages have made, and `Remove it` does not name."""
+    nova, everywhere = cloud.nova(), {"all_tenants": True}
+    for server in nova.servers.list(search_opts=everywhere):
+        server.delete()
+    wait_for(lambda: not nova.servers.list(search_opts=everywhere), "all servers are gone")
+    for aggregate in nova.aggregates.list():
+        for host in aggregate.hosts:
+            if aggregate.name != "jobs":
+                nova.aggregates.remove_host(aggregate, host)
+
+
+def stop_manager(cloud):
+    """What `systemctl disable --now twotier-manager` does where it is a service."""
+    state = cloud.layout.read_state()["processes"]
+    processes.stop(
+        [processes.Process(**each) for each in state if each["name"] == "manager"], grace=60
+    )
 
 
 def created(printed, job):

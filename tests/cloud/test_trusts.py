@@ -23,12 +23,13 @@ from openstackclient import shell
 from nova_twotier import conf as config
 from nova_twotier.cloud.nova import session_for
 from nova_twotier.cloud.trusts import Given, Trusts
+from nova_twotier.cmd import manage
 from nova_twotier.db.store import open_store
 from nova_twotier.tools.fakecloud import FakeCloud, child, handover, ports, processes
 from nova_twotier.tools.replay.supervisor import Supervisor, python
 from tests.cloud.full import broker
 from tests.cloud.waiting import wait_for
-from tests.documented.runners import commands_of
+from tests.documented.runners import commands_of, removes
 
 pytestmark = pytest.mark.cloud
 
@@ -434,10 +435,28 @@ def test_user_and_catalog_of_the_guide(operator, cloud, monkeypatch, capsys):
     # The fake cloud's own; two of one type have to be told apart by their ids.
     for service in operator.keystone.get("/services?type=twotier").json()["services"]:
         operator.keystone.delete(f"/services/{service['id']}")
-    for command in commands_of("tests/cloud/test_trusts.py"):
-        assert shell.main(list(command.words[1:])) == 0, f"{command}\n{capsys.readouterr().err}"
+
+    manager_conf = f"--config-file={cloud.info['files']['manager_conf']}"
+
+    def run(commands):
+        for command in commands:
+            program, *words = command.words
+            if program == "twotier-manage":
+                code = manage.main([*words, manager_conf])
+            else:
+                code = shell.main(words)
+            assert code == 0, f"{command}\n{capsys.readouterr().err}"
+
+    commands = list(commands_of("tests/cloud/test_trusts.py"))
+    run(command for command in commands if not removes(command))
     made = User(cloud, "nova-twotier", "service")
     roles = made.auth.get_access(made.session).role_names
     assert "admin" in roles
     endpoints = made.keystone.get("/endpoints?interface=public").json()["endpoints"]
     assert "http://CONTROLLER:8782" in [endpoint["url"] for endpoint in endpoints]
+
+    run(command for command in commands if removes(command))
+    left = operator.keystone
+    assert left.get("/users?name=nova-twotier").json()["users"] == []
+    assert left.get("/services?type=twotier").json()["services"] == []
+    assert "8782" not in left.get("/endpoints").text

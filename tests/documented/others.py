@@ -33,11 +33,13 @@ ALLOWED = {
     "mariadb": "the client of a database server",
     "openssl": "makes a random key",
     "pre-commit": "is installed by hand, by who wants it",
+    "rm": "of the operating system",
     "sqlite3": "the client of the database",
     "ssh-keygen": "makes a key",
     "stack.sh": "of DevStack, which takes a machine of its own",
     "systemctl": "starts and stops services",
     "useradd": "of the operating system",
+    "userdel": "of the operating system",
 }
 
 

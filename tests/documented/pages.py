@@ -101,6 +101,13 @@ def every_command() -> Iterator[Command]:
         yield from commands(path.read_text(), path.relative_to(ROOT).as_posix())
 
 
+def section(command: Command) -> str:
+    """The heading of second level above a command; empty if there is none."""
+    above = (ROOT / command.page).read_text().splitlines()[: command.line]
+    headings = (line for line in reversed(above) if line.startswith("## "))
+    return next(headings, "").removeprefix("## ")
+
+
 def spans(text: str) -> Iterator[tuple[int, str]]:
     """What stands in `...` outside of blocks, with its line."""
     blank = re.sub(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tests.documented.pages import Command, every_command
+from tests.documented.pages import Command, every_command, section
 
 TENANT = "doc/tenant.md"
 #: Page, "" for all; first words of the command; and the test that runs it, or None. The first row
@@ -13,6 +13,7 @@ RUNNERS = (
     ("doc/install.md", "openstack role", "tests/cloud/test_trusts.py"),
     ("doc/install.md", "openstack service", "tests/cloud/test_trusts.py"),
     ("doc/install.md", "openstack endpoint", "tests/cloud/test_trusts.py"),
+    ("doc/install.md", "twotier-manage trust", "tests/cloud/test_trusts.py"),
     (TENANT, "openstack twotier job explain solver", "tests/unit/client/test_transcripts.py"),
     (TENANT, "openstack twotier job wait first second", "tests/unit/client/test_transcripts.py"),
     ("README.md", "openstack twotier", "tests/unit/client/test_documentation.py"),
@@ -57,6 +58,8 @@ CHECKED = {
     "sqlite3": "tests/cloud/upgrade.py makes the backups by Python's sqlite3",
     "ssh-keygen": "another program",
     "useradd": "changes the system",
+    "userdel": "changes the system",
+    "rm": "changes the system",
     "systemctl": "changes the system",
     "twotier-calibrate": "keeps CPUs busy for minutes; tests/unit/calibration measures shortly",
     "twotier-sim traces fetch": "needs the archive; tests/unit/sim/test_archive.py has one",
@@ -82,6 +85,11 @@ def commands_of(test: str) -> Iterator[Command]:
     :param test: its path from the root of the repository.
     """
     return (command for command in every_command() if runner(command) == test)
+
+
+def removes(command: Command) -> bool:
+    """Whether a command undoes the installation; a test runs it after all others."""
+    return command.page == "doc/install.md" and section(command) == "Remove it"
 
 
 def _begins(command: Command, words: str) -> bool:
