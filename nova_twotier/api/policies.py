@@ -9,7 +9,7 @@ network; to the others hosts have ids, and jobs of other projects are anonymous.
 from oslo_config import cfg
 from oslo_policy import opts, policy
 
-from nova_twotier.api import references
+from nova_twotier.api.enforcer import Enforcer
 from nova_twotier.conf import ConfigError
 
 ADMIN = "rule:twotier:admin"
@@ -313,29 +313,20 @@ def list_rules() -> list[policy.RuleDefault]:
     return [*BASE, *RULES]
 
 
-def enforcer(conf: cfg.ConfigOpts) -> policy.Enforcer:
+def enforcer(conf: cfg.ConfigOpts) -> Enforcer:
     """The rules with the overrides of the operator's policy file.
 
     :raises ConfigError: if that file is wrong.
     """
     opts.set_defaults(conf)
-    made = policy.Enforcer(conf)
-    made.register_defaults(list_rules())
     try:
         # Find mistakes in the file now, not at the first request.
-        made.load_rules()
+        return Enforcer(conf, list_rules())
     except ValueError as error:
-        raise _wrong(conf, " ".join(str(error).split())) from error
-    if mistake := references.mistake(made.rules):
-        raise _wrong(conf, mistake)
-    return made
+        raise ConfigError(f"policy file {conf.oslo_policy.policy_file}: {error}") from error
 
 
-def _wrong(conf: cfg.ConfigOpts, reason: str) -> ConfigError:
-    return ConfigError(f"policy file {conf.oslo_policy.policy_file}: {reason}")
-
-
-def get_enforcer() -> policy.Enforcer:
+def get_enforcer() -> Enforcer:
     """The enforcer of the default configuration files, for oslo.policy's own tools."""
     conf = cfg.ConfigOpts()
     conf([], project="nova-twotier")

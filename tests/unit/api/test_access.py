@@ -1,5 +1,6 @@
 """Who may do what: every operation, every persona."""
 
+import os
 import time
 
 from nova_twotier.api.routes import operations
@@ -281,6 +282,74 @@ class TestPolicyFile(ApiCase):
         self.assertEqual("compute-7", server["host"])
 
 
+class TestChangedPolicyFile(ApiCase):
+    """The operator changes the policy file while the API runs."""
+
+    GOOD = '"twotier:jobs:list": "role:manager"'
+    OTHER = '"twotier:jobs:list": "not role:manager"'
+    CIRCLE = '"twotier:jobs:list": "rule:mine"\n"mine": "not rule:twotier:jobs:list"'
+
+    def make(self):
+        self.path = self.directory / "policy.yaml"
+        self.more = self.directory / "policy.d"
+        self.more.mkdir()
+        os.utime(self.more, (0, 0))
+        self.OPTIONS = f"[oslo_policy]\npolicy_file = {self.path}\npolicy_dirs = {self.more}"
+        self.written = 0
+        self.write(self.GOOD)
+        return super().make()
+
+    def write(self, text, path=None):
+        path = path or self.path
+        path.write_bytes(text.encode("latin-1"))
+        self.written += 1
+        # oslo.policy reads a file again if it is newer, and files of one instant are not.
+        for each in (path, path.parent):
+            os.utime(each, (self.written, self.written))
+
+    def statuses(self):
+        """What a manager and a member are answered, each twice."""
+        return {
+            role: {self.get("/v1/jobs", f"carol:demo:{role}").status_code for _ in range(2)}
+            for role in ("manager", "member")
+        }
+
+    def test_the_last_good_rules_stay(self):
+        for text, words in (
+            (self.CIRCLE, "in a circle: twotier:jobs:list -> mine -> twotier:jobs:list"),
+            ('"twotier:jobs:list": "rule:nobody"', "refers to the rule nobody, which does not"),
+            ("{", "while parsing"),
+            ("- a list", "a rule is a name and a text"),
+            ('"twotier:jobs:list": 5', "a rule is a name and a text"),
+            ("\xff", "can't decode byte"),
+        ):
+            self.write(text)
+            self.assertEqual({"manager": {200}, "member": {403}}, self.statuses(), text)
+            said = f"stay in force: policy file {self.path}: "
+            [line] = [line for line in self.logged.output.splitlines() if said in line]
+            self.assertIn(words, line)
+            self.logged.reset_output()
+            self.write(self.OTHER)
+            self.assertEqual({"manager": {403}, "member": {200}}, self.statuses(), text)
+            self.assertEqual(1, self.logged.output.count("are in force again"))
+            self.write(self.GOOD)
+            self.assertEqual({"manager": {200}, "member": {403}}, self.statuses(), text)
+            self.logged.reset_output()
+
+    def test_a_wrong_file_in_a_directory(self):
+        """The rules of the other files do not come into force without it."""
+        one = self.more / "1.yaml"
+        self.write(self.OTHER, one)
+        self.assertEqual({"manager": {403}, "member": {200}}, self.statuses())
+        self.write("{", one)
+        self.assertEqual({"manager": {403}, "member": {200}}, self.statuses())
+        self.assertEqual(1, self.logged.output.count("stay in force"))
+        one.unlink()
+        self.written += 1
+        os.utime(self.more, (self.written, self.written))
+        self.assertEqual({"manager": {200}, "member": {403}}, self.statuses())
+
+
 class TestWrongPolicyFile(ApiCase):
     def make(self):
         return None, None
@@ -290,6 +359,7 @@ class TestWrongPolicyFile(ApiCase):
         self.OPTIONS = f"[oslo_policy]\npolicy_file = {path}"
         for text, words in (
             ("a: b: c", ""),
+            ("- a list", "a rule is a name and a text"),
             ('"twotier:jobs:list": "rule:nobody"', "list refers to the rule nobody, which does"),
             ('"twotier:jobs:list": "not rule:nobody"', "refers to the rule nobody, which does"),
             (

@@ -1,0 +1,71 @@
+"""The policy rules in force, which the operator may change while the API runs."""
+
+import threading
+from collections.abc import Sequence
+
+from oslo_config import cfg
+from oslo_log import log as logging
+from oslo_policy import policy
+
+from nova_twotier.api import references
+
+LOG = logging.getLogger(__name__)
+
+
+class Enforcer(policy.Enforcer):
+    """Keeps the last good rules in force while the policy files are wrong.
+
+    oslo.policy reads files that have changed at the next request, and would put rules into force
+    that refer to each other in a circle, at which it fails, or fail itself at a file that cannot
+    be read. As the rules from before stay, one wrong line takes no right from anybody, and gives
+    none.
+
+    :param rules: the defaults.
+    :raises ValueError: if the files are wrong from the beginning.
+    """
+
+    def __init__(self, conf: cfg.ConfigOpts, rules: Sequence[policy.RuleDefault]):
+        super().__init__(conf)
+        self.register_defaults(rules)
+        #: What the files say now, right or wrong.
+        self._read = policy.Enforcer(conf)
+        self._read.register_defaults(rules)
+        #: The last rules that were looked through; oslo.policy makes new ones when a file changes.
+        self._judged: policy.Rules | None = None
+        self._reading = threading.Lock()
+        self._wrong: str | None = None
+        if wrong := self._reread():
+            raise ValueError(wrong)
+
+    def load_rules(self, force_reload: bool = False) -> None:
+        """Put the rules of files that have changed into force; say once what is wrong in them."""
+        with self._reading:
+            before, self._wrong = self._wrong, self._reread(force_reload)
+            if self._wrong == before:
+                return
+            if self._wrong is None:
+                LOG.info("The rules of policy file %s are in force again", self.policy_file)
+            else:
+                LOG.error(
+                    "The rules from before the last change stay in force: policy file %s: %s",
+                    self.policy_file,
+                    self._wrong,
+                )
+
+    def _reread(self, force_reload: bool = False) -> str | None:
+        """Read the files if they have changed; returns what is wrong in them."""
+        try:
+            self._read.load_rules(force_reload)
+            if self._read.rules is self._judged:
+                # A file that oslo.policy has failed at it reads again only after the next change.
+                return self._wrong
+            wrong = references.mistake(self._read.rules)
+        except (ValueError, OSError, cfg.Error) as error:
+            wrong = " ".join(str(error).split())
+        except (AttributeError, TypeError) as error:
+            # oslo.policy does not check what is in the file.
+            wrong = f"a rule is a name and a text ({error})"
+        self._judged = self._read.rules
+        if wrong is None:
+            self.rules, self.file_rules = self._read.rules, self._read.file_rules
+        return wrong
