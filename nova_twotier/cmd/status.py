@@ -30,6 +30,7 @@ from nova_twotier.ledger.placement import PlacementError
 PROJECTS = ("nova", "nova-twotier")
 
 CONFIGURATION = (
+    ("Configuration of Nova", configuration.nova_conf),
     ("Filters that can be loaded", configuration.available_filters),
     ("Filters and their order", configuration.enabled_filters),
     ("Weighers", configuration.weighers),

@@ -4,6 +4,7 @@ import uuid
 
 from oslo_upgradecheck.upgradecheck import Result
 
+from nova_twotier.audit.checks import nova_options
 from nova_twotier.audit.checks.results import failure, success, warning
 from nova_twotier.conf.agent import unmeasured
 
@@ -15,6 +16,18 @@ SOFT_AFFINITY = "nova.scheduler.weights.affinity.ServerGroupSoftAffinityWeigher"
 
 UNIFIED_LIMITS = "nova.quota.UnifiedLimitsDriver"
 NO_QUOTA = "nova.quota.NoopQuotaDriver"
+
+
+def nova_conf(conf) -> Result:
+    """A nova.conf must have been read: of one that was not, the checks would see the defaults."""
+    if nova_options.given(conf):
+        return success()
+    files = [*conf.config_file, *conf.config_dir]
+    read = f"only {', '.join(files)} was read" if files else "no configuration file was found"
+    return warning(
+        f"no nova.conf was read, as it seems ({read}): give that of nova-scheduler with "
+        "--config-file, or what follows is about Nova's defaults"
+    )
 
 
 def available_filters(conf) -> Result:

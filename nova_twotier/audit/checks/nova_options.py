@@ -37,11 +37,32 @@ QUOTA = [
     cfg.IntOpt("metadata_items", default=128),
     cfg.BoolOpt("count_usage_from_placement", default=False),
 ]
+#: Options that no other service has, by group.
+NOVAS_OWN = {
+    None: DEFAULT,
+    "scheduler": SCHEDULER,
+    "filter_scheduler": FILTER_SCHEDULER,
+    "quota": QUOTA,
+}
 
 
 def register_opts(conf: cfg.ConfigOpts) -> None:
-    conf.register_opts(DEFAULT)
-    conf.register_opts(SCHEDULER, group="scheduler")
-    conf.register_opts(FILTER_SCHEDULER, group="filter_scheduler")
+    for group, options in NOVAS_OWN.items():
+        conf.register_opts(options, group=group)
     conf.register_opts(OSLO_POLICY, group="oslo_policy")
-    conf.register_opts(QUOTA, group="quota")
+
+
+def given(conf: cfg.ConfigOpts) -> bool:
+    """Whether a file, or the environment, sets one of the checked options that only Nova has."""
+    return any(
+        _is_given(conf, option.dest, group)
+        for group, options in NOVAS_OWN.items()
+        for option in options
+    )
+
+
+def _is_given(conf: cfg.ConfigOpts, option: str, group: str | None) -> bool:
+    try:
+        return conf.get_location(option, group).location.is_user_controlled
+    except cfg.ConfigFileValueError:
+        return True  # a wrong value; the check that needs the option says so

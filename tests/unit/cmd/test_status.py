@@ -105,6 +105,29 @@ class TestConfiguration(StatusCase):
         self.assertEqual({*everything, "Nova and Placement"}, results.keys())
         self.assertEqual({(SUCCESS, None)}, set(results.values()))
 
+    def test_no_nova_conf(self):
+        """The checks of Nova's options see its defaults. A policy file may be of any service."""
+        ours = self.write("ours.conf", "[manager]\nflavor = tt.job\n")
+        access = pathlib.Path(self.access)
+        _section, without = access.read_text().split("[scheduler]\n")
+        access.write_text(access.read_text().replace(f"[scheduler]\n{without}", ""))
+        _code, results = self.check(nova_conf=ours)
+        result, details = results["Configuration of Nova"]
+        self.assertEqual(WARNING, result)
+        self.assertIn(f"no nova.conf was read, as it seems (only {ours}, {access}, ", details)
+        _code, results = self.check(f"[scheduler]\n{without}", nova_conf=ours)
+        self.assertEqual((SUCCESS, None), results["Configuration of Nova"])
+
+    def test_no_configuration_file(self):
+        with fixtures.MonkeyPatch("oslo_config.cfg.find_config_files", lambda **_names: []):
+            _code, out, _err = self.main("upgrade", "check", "--json")
+        [details] = [
+            check["details"]
+            for check in json.loads(out)["checks"]
+            if check["check"] == "Configuration of Nova"
+        ]
+        self.assertIn("(no configuration file was found): give", details)
+
     def test_available_filters(self):
         """The lines of all files add up: here one is taken out of ours, or written otherwise."""
         name = "Filters that can be loaded"
@@ -600,7 +623,9 @@ class TestMistakes(StatusCase):
     def test_wrong_value(self):
         wrong = self.write("wrong.conf", "[scheduler]\nmax_attempts = often\n")
         code, out, _err = self.main("--config-file", wrong, "upgrade", "check", "--json")
-        [result] = [each for each in json.loads(out)["checks"] if "gang" in each["check"]]
+        results = {each["check"]: each for each in json.loads(out)["checks"]}
+        self.assertEqual(SUCCESS, results["Configuration of Nova"]["result"])
+        result = results["One attempt for a gang"]
         self.assertEqual((FAILURE, FAILURE), (code, result["result"]))
         self.assertIn(wrong, result["details"])
         self.assertNotIn("LocationInfo", result["details"])
