@@ -20,7 +20,9 @@ class Over(Exception):
 
 @again_if_made
 def drain(store: Store, host: str, now: float, **given) -> Drain:
-    """Drain a host, or change its drain if it has one, and record an event.
+    """Drain a host, or change its drain if it has one.
+
+    An event is recorded, but of a change only if it gives another reason: an event has no more.
 
     :param given: columns of `Drain`. The others keep their values; without a drain before, they are
         those of one that begins now and has no end.
@@ -29,15 +31,18 @@ def drain(store: Store, host: str, now: float, **given) -> Drain:
     with store.transaction() as session:
         drain = session.get(Drain, host, with_for_update=True)
         if drain is None or over(drain, now):
+            told = None
             new = {"since": now, "until": None, "reason": "", "migrate": False, **given}
             drain = session.merge(Drain(host=host, **new))
         else:
+            told = drain.reason
             for name, value in given.items():
                 setattr(drain, name, value)
         if over(drain, max(drain.since, now)):
             raise Over
-        detail = f"{host}: {drain.reason}" if drain.reason else host
-        session.add(Event(at=time.time(), kind=DRAINED, detail=detail))
+        if drain.reason != told:
+            detail = f"{host}: {drain.reason}" if drain.reason else host
+            session.add(Event(at=time.time(), kind=DRAINED, detail=detail))
     return drain
 
 

@@ -549,6 +549,21 @@ class StoreBehaviour:
         with self.store.reading() as session:
             self.assertEqual(["a"], list(drains.present(session, 50.0)))
 
+    def test_a_drain_of_which_only_the_window_changes(self):
+        """That is no event: it would say the same once more."""
+        for now, given in (
+            (0.0, {"since": 10.0, "until": 50.0, "reason": "fan"}),
+            (0.0, {"since": 20.0}),
+            (0.0, {"until": 60.0, "reason": "fan", "migrate": True}),
+            (30.0, {"reason": "BIOS"}),
+            (30.0, {"reason": "BIOS"}),
+            # It is over, and this is another one.
+            (60.0, {"reason": "BIOS"}),
+        ):
+            drains.drain(self.store, "a", now, **given)
+        details = [event.detail for event in self.store.events()]
+        self.assertEqual(["a: fan", "a: BIOS", "a: BIOS"], details)
+
     def test_a_row_that_another_makes_meanwhile(self):
         """The second change is made to the row of the first: neither fails, nor is lost."""
 
