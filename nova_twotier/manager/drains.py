@@ -9,6 +9,7 @@ again. Nothing is kept in memory alone, so the next leader continues.
 """
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from functools import partial
 
 from oslo_log import log as logging
@@ -33,7 +34,8 @@ class Drains:
     """The drains of a pool's hosts.
 
     :param hosts: of the pool; those that are drained no longer count as enabled.
-    :param tell: makes a request to Nova that belongs to no action.
+    :param tell: makes a request to Nova that belongs to no action; its future holds the error, or
+        None.
     """
 
     def __init__(
@@ -42,12 +44,14 @@ class Drains:
         cloud: Cloud,
         hosts: Hosts,
         pool: str,
-        tell: Callable[[CloudRequest], object],
+        tell: Callable[[CloudRequest], Future],
     ):
         self._store, self._cloud, self._hosts = store, cloud, hosts
         self._pool, self._tell = pool, tell
         #: Those that have begun, by host.
         self._begun: dict[str, Drain] = {}
+        #: What the last poll asked of Nova, and its answers.
+        self._asked: dict[RequestKey, Future] = {}
         #: The hosts whose jobs are to be moved to others.
         self.vacated: frozenset[str] = frozenset()
 
@@ -72,17 +76,35 @@ class Drains:
 
         It is repeated then if it has failed, or if somebody enabled a drained host.
         """
+        before, self._asked = self._asked, {}
         for name, host in self._hosts.computes.items():
             shape = host.shape
             drain = self._begun.get(name)
             if shape is not None and shape.pool != self._pool:
                 continue  # its own leader does it
             if drain is not None and shape is not None and host.service and not host.disabled:
+                key = RequestKey("drain", name)
                 reason = f"{OURS}: {drain.reason}" if drain.reason else OURS
-                LOG.info("Host %s is drained: disabling its nova-compute", name)
                 run = partial(self._cloud.disable, host.service, reason[:LONGEST])
-                self._tell(CloudRequest(RequestKey("drain"), run))
+                said = "Host %s is drained: disabling its nova-compute"
             elif drain is None and host.disabled and host.disabled_reason.startswith(OURS):
-                LOG.info("Host %s is no longer drained: enabling its nova-compute", name)
+                key = RequestKey("undrain", name)
                 run = partial(self._cloud.enable, host.service)
-                self._tell(CloudRequest(RequestKey("undrain"), run))
+                said = "Host %s is no longer drained: enabling its nova-compute"
+            else:
+                continue
+            self._asked[key] = self._ask(key, run, said, before.get(key))
+
+    def _ask(
+        self, key: RequestKey, run: Callable[[], object], said: str, last: Future | None
+    ) -> Future:
+        """Make a request about a host, and say so unless it has failed the last time.
+
+        :param last: its last answer, an error or None, if the poll before asked for the same.
+        """
+        if last is not None and not last.done():
+            return last
+        error = last.result() if last is not None else None
+        if error is None:
+            LOG.info(said, key.server)
+        return self._tell(CloudRequest(key, run, before=error))

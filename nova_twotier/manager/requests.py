@@ -12,6 +12,7 @@ from nova_twotier.cloud.errors import CloudError, NotYet, Undecided, Unsent
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.store import DATABASE_ERRORS
 from nova_twotier.db.terms import Deposed
+from nova_twotier.ledger.placement import brief
 from nova_twotier.manager.operations.operation import CloudRequest, Outcome
 
 LOG = logging.getLogger(__name__)
@@ -128,7 +129,9 @@ class Requests:
         except NotYet as error:
             return error
         except CloudError as error:
-            LOG.warning("Request %s: %s", request.key, error)
+            # Not by the whole text, which names the request: no two are alike.
+            if request.before is None or brief(error) != brief(request.before):
+                LOG.warning("Request %s: %s", request.key, error)
             return error
         except (Deposed, *DATABASE_ERRORS) as error:
             LOG.warning("Request %s was not made: %s", request.key, error)

@@ -18,11 +18,13 @@ class CloudRequest:
     A passing error (see `CloudError.passing`) does not count.
 
     :param asks: it asks a host, which may take long: nothing waits for the answer.
+    :param before: the error that the same request met the last time: it is not logged once more.
     """
 
     key: RequestKey
     run: Callable[[], object]
     asks: bool = False
+    before: CloudError | None = None
 
 
 @dataclass(frozen=True, slots=True)

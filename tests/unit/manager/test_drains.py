@@ -1,14 +1,20 @@
 """What the leader of a pool makes of drains, in its view of the hosts and in Nova."""
 
+import threading
 import types
+import uuid
+from concurrent import futures
 
+import fixtures
 import testtools
 
 from nova_twotier.cloud.compute_hosts import ComputeHost
+from nova_twotier.cloud.errors import CloudError
 from nova_twotier.db import drains as db
 from nova_twotier.db.store import Store
 from nova_twotier.ledger.shape import Shape
 from nova_twotier.manager.drains import LONGEST, Drains
+from nova_twotier.manager.requests import Requests
 
 OURS = "twotier drain: fan"
 
@@ -20,18 +26,28 @@ class TestDrains(testtools.TestCase):
         self.addCleanup(self.store.close)
         self.calls, self.expired = [], 0
         cloud = types.SimpleNamespace(
-            disable=lambda service, reason: self.calls.append(("disable", service, reason)),
-            enable=lambda service: self.calls.append(("enable", service)),
+            disable=lambda service, reason: self.call("disable", service, reason),
+            enable=lambda service: self.call("enable", service),
         )
+        #: What Nova says to each call, if it refuses it.
+        self.refusal = None
+        self.logged = self.useFixture(fixtures.FakeLogger())
         self.hosts = types.SimpleNamespace(
             computes={}, drained=frozenset(), closes={}, expire=self.expire
         )
-        self.drains = Drains(
-            self.store, cloud, self.hosts, "default", lambda request: request.run()
-        )
+        # As real ones, but one after the other, and a question is never asked.
+        self.workers = futures.ThreadPoolExecutor(1)
+        self.requests = Requests(self.workers, self.workers, lambda: None, lambda: None)
+        self.addCleanup(self.requests.close)
+        self.drains = Drains(self.store, cloud, self.hosts, "default", self.requests.tell)
 
     def expire(self, drop):
         self.expired += 1
+
+    def call(self, *arguments):
+        self.calls.append(arguments)
+        if self.refusal:
+            raise CloudError(f"{self.refusal} (Request-ID: req-{uuid.uuid4()})", 403)
 
     def drain(self, host, since=0.0, until=None, migrate=False, reason="fan"):
         values = {"since": since, "until": until, "migrate": migrate, "reason": reason}
@@ -53,6 +69,7 @@ class TestDrains(testtools.TestCase):
         """What Nova is told after the hosts were read."""
         self.calls.clear()
         self.drains.follow()
+        self.workers.submit(lambda: None).result(60)
         return self.calls
 
     def test_changes(self):
@@ -104,6 +121,43 @@ class TestDrains(testtools.TestCase):
         self.compute("b", "broken")
         self.drains.read(1.0)
         self.assertEqual([], self.told())
+
+    def test_a_refusal_is_said_once(self):
+        """And again if it is another one, or if Nova has taken the request in between."""
+        for host in "ab":
+            self.drain(host)
+            self.compute(host)
+        self.drains.read(1.0)
+        said = []
+        for self.refusal in ("no", "no", "no", "never", None, "no"):
+            self.assertEqual(2, len(self.told()), "asked again each time")
+            said.append(self.logged.output.splitlines())
+            self.logged.reset_output()
+        doing = [f"Host {host} is drained: disabling its nova-compute" for host in "ab"]
+        for lines, refusal, begun in (
+            (said[0], "no", True),
+            (said[1], "", False),
+            (said[2], "", False),
+            (said[3], "never", False),
+            (said[4], "", False),
+            (said[5], "no", True),
+        ):
+            refused = [f"Request drain {host}: {refusal}" for host in "ab" if refusal]
+            shown = [line.partition(" (Request-ID")[0] for line in lines]
+            self.assertCountEqual([*(doing if begun else ()), *refused], shown)
+
+    def test_what_nova_has_not_answered_yet_is_not_asked_again(self):
+        answer = threading.Event()
+        self.addCleanup(answer.set)
+        self.workers.submit(answer.wait, 60)
+        self.drain("a")
+        self.compute("a")
+        self.drains.read(1.0)
+        for _poll in range(3):
+            self.drains.follow()
+        answer.set()
+        self.workers.submit(lambda: None).result(60)
+        self.assertEqual([("disable", "id-a", OURS)], self.calls)
 
     def test_reasons_fit_into_novas_database(self):
         self.drain("a", reason="")
