@@ -114,9 +114,15 @@ class Trusts:
     def given(self) -> list[Given]:
         """All trusts of the manager's user, including those that others made.
 
-        :raises TrustError: if Keystone does not list them.
+        :raises TrustError: if Keystone does not list them, or is not even asked for tokens.
         """
         trustee, _own_project = self._trustee()
+        if trustee is None:
+            raise TrustError(
+                "[nova]auth_type logs in to no Keystone, and so there are no trusts: with "
+                "[api]auth_strategy = noauth there is nothing to do, as no job has one; with "
+                "keystone, use password"
+            )
         try:
             # Keystone does not page this list.
             answer = self._keystone.get("/OS-TRUST/trusts", params={"trustee_user_id": trustee})

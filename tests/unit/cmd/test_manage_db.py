@@ -165,6 +165,18 @@ class TestSweep(ManageCase):
         self.assertEqual((2, "", 1), (code, out, err.count("\n")))
         self.assertIn("configuration group [nova] has no auth_type", err)
 
+    def test_without_keystone(self):
+        """As `fakecloud up` writes it, which has none, or as for a Nova without authentication."""
+        text = self.conf.read_text()
+        for options in (
+            "auth_type = admin_token\nendpoint = http://127.0.0.1:1\ntoken = admin:admin",
+            "auth_type = none\nendpoint_override = http://127.0.0.1:1",
+        ):
+            self.conf.write_text(f"{text}[api]\nauth_strategy = noauth\n[nova]\n{options}\n")
+            code, out, err = self.manage("trust", "sweep")
+            self.assertEqual((2, "", 1), (code, out, err.count("\n")))
+            self.assertIn("with [api]auth_strategy = noauth there is nothing to do", err)
+
     def test_a_keystone_that_does_not_answer(self):
         with self.conf.open("a") as file:
             file.write(
