@@ -4,18 +4,27 @@ import contextlib
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 
 from nova_twotier.sim.cli.app import Simulator
 
+#: Exit codes after signals; the first is cliff's.
+INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
+
 
 def main(args: list[str] | None = None) -> int:
-    """Run a command; the exit code: 0, 2 for a mistake of the user, 1 for one of ours."""
+    """Run a command; the exit code: 0, 2 for a mistake of the user, 1 for one of ours.
+
+    After a signal, 128 and its number, as in a shell: 130 after Ctrl-C, 143 after SIGTERM.
+    """
     _open_what_is_closed()
     try:
         try:
-            with _terminated_as_interrupted():
+            with _terminated_as_interrupted() as terminated:
                 code = Simulator().run(sys.argv[1:] if args is None else args)
+            if code == INTERRUPTED and terminated.is_set():
+                code = TERMINATED
         finally:
             # Here, not at the exit of the interpreter: also after a --help, which exits.
             sys.stdout.flush()
@@ -32,11 +41,20 @@ def main(args: list[str] | None = None) -> int:
 
 
 @contextlib.contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    """Make SIGTERM act like Ctrl-C: worker processes end, and no partial file is left."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+def _terminated_as_interrupted() -> Iterator[threading.Event]:
+    """Make SIGTERM act like Ctrl-C: worker processes end, and no partial file is left.
+
+    The event tells whether it came.
+    """
+    terminated = threading.Event()
+
+    def interrupt(_number, _frame):
+        terminated.set()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
     try:
-        yield
+        yield terminated
     finally:
         signal.signal(signal.SIGTERM, before)
 

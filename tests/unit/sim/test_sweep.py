@@ -316,7 +316,7 @@ class TestResume(SweepCase):
         child.send_signal(signal.SIGTERM)
         # It ends when no process is left that could write to the pipe.
         said, _nothing = child.communicate(timeout=180)
-        self.assertEqual((130, b""), (child.returncode, said))
+        self.assertEqual((143, b""), (child.returncode, said))
         self.assertEqual([], list(out.glob("runs/.*")))
 
     def kill_group(self, group):
