@@ -109,9 +109,17 @@ class Hosts:
         :raises CloudError: at the first poll, if Nova does not list them.
         """
         if self.polled_at is None:
-            self._cloud.check()
+            pinned = self._cloud.check()
             self._expired = False
-            return self._take(self._list(), now)
+            changed = self._take(self._list(), now)
+            if pinned and any(host.shape.tiers > 1 for host in self.tree):
+                # The API refuses such a flavor only if a job names it.
+                LOG.warning(
+                    "VMs of [manager]flavor have CPUs of their own (%s), and share no slot with "
+                    "another tier: take the extra spec away",
+                    ", ".join(pinned),
+                )
+            return changed
         if not self._listing.under_way and (now >= self._due_at or self._expired):
             self._awaited |= self._expired
             self._listing.begin(self._list, self._wake if self._awaited else None)

@@ -34,6 +34,7 @@ from nova_twotier.cloud.servers import NOTICE_KEY, Server, seconds
 from nova_twotier.cloud.sessions import SILENT, session_for
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.flavors import own_cpus
 
 if TYPE_CHECKING:
     # Its libraries need not be installed for callers that only read Nova.
@@ -85,10 +86,13 @@ class Cloud:
         self._host_names.forget()
 
     @translated
-    def check(self) -> None:
-        """:raises ConfigError: if the default flavor of jobs is not suitable for jobs."""
+    def check(self) -> list[str]:
+        """The extra specs by which the default flavor of jobs pins VMs to CPUs of their own.
+
+        :raises ConfigError: if that flavor is not suitable for jobs.
+        """
         try:
-            self._bootable.flavor(self._conf.manager.flavor)
+            return own_cpus(self._bootable.flavor(self._conf.manager.flavor)["extra_specs"])
         except UnfitFlavor as error:
             raise ConfigError(f"[manager]flavor: {error}") from None
 

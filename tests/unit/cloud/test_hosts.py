@@ -41,8 +41,12 @@ class HostsCase(testtools.TestCase):
             self.useFixture(fixtures.MonkeyPatch(f"nova_twotier.ledger.tree.{name}", fake))
         self.found = {}
         self.flavors = {}
+        #: By what the default flavor pins VMs to CPUs of their own.
+        self.pinned = []
         self.cloud = types.SimpleNamespace(
-            check=lambda: None, hosts=lambda: self.found, limited_flavors=lambda: self.flavors
+            check=lambda: self.pinned,
+            hosts=lambda: self.found,
+            limited_flavors=lambda: self.flavors,
         )
         self.hosts = Hosts(self.cloud, None, INTERVAL)
         self.now = 0.0
@@ -75,6 +79,22 @@ class TestHosts(HostsCase):
         self.assertEqual({}, self.hosts.limited_flavors)
         self.assertFalse(self.poll("ab"), "the hosts are as they were")
         self.assertEqual({"low": (Tier.BG,)}, self.hosts.limited_flavors)
+
+    def test_a_default_flavor_that_pins_vms(self):
+        """It is said at the start, unless all hosts have one tier, where it does no harm."""
+        words = "VMs of [manager]flavor have CPUs of their own (hw:cpu_policy=dedicated), and"
+        one_tier = TierHost("a", Shape(2, 1), {Tier.FG: "a-fg"})
+        for pinned, hosts, times in (
+            (["hw:cpu_policy=dedicated"], "ab", 1),
+            (["hw:cpu_policy=dedicated"], [one_tier], 0),
+            ([], "ab", 0),
+        ):
+            self.pinned = pinned
+            self.hosts = Hosts(self.cloud, None, INTERVAL)
+            self.logger.reset_output()
+            self.poll(hosts)
+            self.poll(hosts)
+            self.assertEqual(times, self.logger.output.count(words))
 
     def test_several_hosts_enter_the_ledger_at_the_same_time(self):
         threads = futures.ThreadPoolExecutor(3)

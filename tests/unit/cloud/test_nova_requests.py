@@ -43,6 +43,18 @@ class TestLimitedFlavors(CloudCase):
         self.assertEqual((Tier.BG,), self.limited(slot="bg")[None])
 
 
+class TestCheck(CloudCase):
+    def test_what_pins_vms_of_the_default_flavor(self):
+        for more, specs in (
+            ({}, []),
+            ({"hw:cpu_policy": "shared"}, []),
+            ({"hw:cpu_policy": "dedicated"}, ["hw:cpu_policy=dedicated"]),
+        ):
+            flavor = {"id": "1", "name": "slot", "extra_specs": {**SLOT, **more}}
+            self.http.get(f"{NOVA}/flavors/detail", json={"flavors": [flavor]})
+            self.assertEqual(specs, self.cloud.check())
+
+
 class TestBoot(CloudCase):
     def setUp(self):
         super().setUp()
