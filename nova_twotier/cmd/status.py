@@ -10,6 +10,7 @@ from oslo_upgradecheck.upgradecheck import Result
 
 from nova_twotier import conf as config
 from nova_twotier.audit.checks import (
+    config_files,
     configuration,
     deployment,
     facts,
@@ -29,6 +30,25 @@ from nova_twotier.ledger.placement import PlacementError
 #: Projects whose configuration files are read, if they exist: nova-scheduler's and ours.
 PROJECTS = ("nova", "nova-twotier")
 
+
+def api_policy(conf: cfg.ConfigOpts) -> Result:
+    """The rules of the API's policy file must be right, or it does not start."""
+    ours = config_files.of_us(conf)
+    if ours is None:
+        return success("not checked: give the file of twotier-api with --config-file")
+    try:
+        from nova_twotier.api import policies
+    except ModuleNotFoundError as error:
+        if error.name != "oslo_policy":
+            raise
+        return success("not checked: run this where twotier-api is installed")
+    try:
+        policies.enforcer(ours)
+    except config.ConfigError as error:
+        return failure(f"{error}; twotier-api does not start with it")
+    return success()
+
+
 CONFIGURATION = (
     ("Configuration of Nova", configuration.nova_conf),
     ("Filters that can be loaded", configuration.available_filters),
@@ -44,6 +64,7 @@ CONFIGURATION = (
     ("Deleted servers and slots", configuration.deletion),
     ("Release of Nova", openings.nova_release),
     ("Servers on forced hosts", openings.forced_hosts),
+    ("Access rules of the API", api_policy),
 )
 DEPLOYMENT = (
     ("Two-tier hosts", deployment.aggregate),

@@ -8,6 +8,7 @@ from importlib import metadata
 import yaml
 from oslo_upgradecheck.upgradecheck import Result
 
+from nova_twotier.audit.checks import config_files, nova_options
 from nova_twotier.audit.checks.deployment import Facts
 from nova_twotier.audit.checks.results import failure, success, warning
 from nova_twotier.audit.listed import listed
@@ -45,8 +46,10 @@ def nova_release(_conf) -> Result:
 def forced_hosts(conf) -> Result:
     """Servers forced onto a host bypass the filters, and so the queue."""
     cure = f'"{FORCED_HOST}": "{NOBODY}"'
+    novas = config_files.of_nova(conf)
+    nova_options.register_opts(novas)
     try:
-        files = _policy_files(conf)
+        files = _policy_files(novas)
         rules = {path: _rules(path) for path in files}
     except (OSError, ValueError, yaml.YAMLError) as error:
         return failure(f"Nova's policy cannot be read: {' '.join(str(error).split())}")

@@ -103,6 +103,8 @@ class TestConfiguration(StatusCase):
         self.assertEqual(SUCCESS, code)
         everything = [name for name, _check in (*status.CONFIGURATION, *status.DEPLOYMENT)]
         self.assertEqual({*everything, "Nova and Placement"}, results.keys())
+        result, details = results.pop("Access rules of the API")
+        self.assertEqual((SUCCESS, "not checked: "), (result, details[:13]))
         self.assertEqual({(SUCCESS, None)}, set(results.values()))
 
     def test_no_nova_conf(self):
@@ -492,6 +494,55 @@ class TestOpenings(StatusCase):
         wrong = self.write("policies.d", "")
         change = f"[oslo_policy]\npolicy_dirs = {wrong}\n"
         self.shows("Servers on forced hosts", FAILURE, "Not a directory", change)
+
+    def test_access_rules_of_the_api(self):
+        name = "Access rules of the API"
+        policy = self.write("ours.yaml", "")
+        change = f"[manager]\nflavor = tt.job\n[oslo_policy]\npolicy_file = {policy}\n"
+        self.assertEqual((SUCCESS, None), self.check(change)[1][name])
+        for text, words in (
+            ('"a": "rule:b"\n"b": "rule:a"', "rules refer to each other in a circle: a -> b -> a"),
+            ('"twotier:jobs:list": "rule:nobody"', "refers to the rule nobody, which does not"),
+            ("{", "while parsing"),
+        ):
+            self.write("ours.yaml", text)
+            self.shows(name, FAILURE, words, change)
+            self.shows(name, FAILURE, f"policy file {policy}: ", change)
+        directory = self.directory / "ours.d"
+        directory.mkdir()
+        (directory / "ours.conf").write_text(change)
+        _code, out, _err = self.main("--config-dir", str(directory), "upgrade", "check", "--json")
+        results = {check["check"]: check["details"] for check in json.loads(out)["checks"]}
+        self.assertIn(f"policy file {policy}: ", results[name])
+
+    def test_the_policy_of_the_api_is_not_novas(self):
+        """Both have the default name, each beside the file of its service."""
+        name = "Servers on forced hosts"
+        rule = "os_compute_api:servers:create:forced_host"
+        change = "[manager]\nflavor = tt.job\n[oslo_policy]\npolicy_file = ours.yaml\n"
+        self.write("ours.yaml", f'"{rule}": "@"\n')
+        self.assertEqual((SUCCESS, None), self.check(change)[1][name])
+        pathlib.Path(self.access).write_text(
+            pathlib.Path(self.access).read_text().replace(str(POLICY), "ours.yaml")
+        )
+        self.shows(name, WARNING, f"is '@'), past the filters: write \"{rule}\"", change)
+
+    def test_the_api_is_elsewhere(self):
+        program = (
+            "import sys; sys.modules['oslo_policy'] = None; "
+            "from nova_twotier.cmd import status; sys.exit(status.main(sys.argv[1:]))"
+        )
+        ours = self.write("ours.conf", "[manager]\nflavor = tt.job\n")
+        options = ["--config-file", ours, "upgrade", "check", "--json"]
+        done = subprocess.run(
+            [sys.executable, "-c", program, *options], capture_output=True, text=True, check=False
+        )
+        [details] = [
+            check["details"]
+            for check in json.loads(done.stdout)["checks"]
+            if check["check"] == "Access rules of the API"
+        ]
+        self.assertEqual("not checked: run this where twotier-api is installed", details)
 
     def test_directories_of_policies(self):
         """As in Nova, the last file with the rule counts, and hidden files are skipped."""
