@@ -12,6 +12,7 @@ from keystoneauth1 import exceptions as ksa_exc
 from keystoneauth1.session import Session
 from requests import Response
 
+from nova_twotier.ledger import answers
 from nova_twotier.ledger.names import MICROVERSION
 
 #: What keystoneauth appends to an error; another one each time.
@@ -64,10 +65,15 @@ class Answer(dict[str, Any]):
         self._request = request
 
     def __missing__(self, field: str) -> Any:
-        raise PlacementUnavailable(
-            f"Placement answered {self._request} without {field}; is [placement] right, and no "
-            "proxy in its place?"
-        )
+        raise _not_placements(self._request, field)
+
+
+def _not_placements(request: str, field: str) -> PlacementUnavailable:
+    """The error for an answer without a field, or with something else in its place."""
+    return PlacementUnavailable(
+        f"Placement answered {request} without {field}; is [placement] right, and no proxy in its "
+        "place?"
+    )
 
 
 class Placement:
@@ -114,13 +120,13 @@ class Placement:
             raise _error(answer, f"{method} {url}")
         if method != "GET" and not answer.content:
             return Answer(f"{method} {url}")
+        lacks = "JSON"
         with contextlib.suppress(ValueError):
             if isinstance(found := answer.json(), dict):
-                return Answer(f"{method} {url}", found)
-        raise PlacementUnavailable(
-            f"Placement answered {method} {url} without JSON; is [placement] right, and no "
-            "proxy in its place?"
-        )
+                lacks = ", ".join(answers.misfits(found))
+                if not lacks:
+                    return Answer(f"{method} {url}", found)
+        raise _not_placements(f"{method} {url}", lacks)
 
 
 class FencedPlacement(Placement):

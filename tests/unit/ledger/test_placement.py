@@ -66,6 +66,32 @@ class TestPlacement(testtools.TestCase):
         self.assertIsNone(answer.get("generation"))
         self.assertRaises(placement.PlacementUnavailable, lambda: answer["generation"])
 
+    def test_fields_of_another_kind(self):
+        """A field, or what is in it, is of another type than Placement's, or lacks something."""
+        host = {"uuid": "u", "name": "a", "generation": 1, "parent_provider_uuid": None}
+        inventory = {"total": 8, "reserved": 0, "allocation_ratio": 1.0}
+        summary = {"resources": {}, "traits": [], "root_provider_uuid": "u"}
+        for field, right, *wrong in (
+            ("resource_providers", [host], {}, None, "no", [[]], ["u"], [{}]),
+            ("resource_providers", [], [host, host | {"name": None}], [host | {"generation": "1"}]),
+            ("inventories", {"VCPU": inventory}, [], None, 1, {"VCPU": []}, {"VCPU": None}),
+            ("inventories", {}, {"VCPU": {}}, {"VCPU": inventory | {"total": "8"}}),
+            ("allocations", {"v": {"resources": {"VCPU": 1}}}, [], {"v": []}, {"v": {}}),
+            ("allocations", {}, {"v": {"resources": []}}, {"v": {"resources": {"VCPU": None}}}),
+            ("provider_summaries", {"u": summary}, [], {"u": []}, {"u": {}}),
+            ("provider_summaries", {}, {"u": summary | {"resources": {"VCPU": 1}}}),
+            ("traits", ["CUSTOM_X"], {}, None, [1]),
+            ("usages", {"VCPU": 1}, [], {"VCPU": "1"}, {"VCPU": {}}),
+            ("resource_provider_generation", 1, "1", None, []),
+            ("consumer_generation", None, "1", []),
+        ):
+            self.requests.get(f"{URL}/x", json={field: right})
+            self.assertEqual(right, self.placement.get("/x")[field])
+            for each in wrong:
+                self.requests.get(f"{URL}/x", json={field: each})
+                error = self.assertRaises(placement.PlacementUnavailable, self.placement.get, "/x")
+                self.assertIn(f"answered GET /x without {field}; is [placement]", str(error))
+
     def test_not_found(self):
         self.refused(placement.NotFound, 404, json=refusal(404))
 

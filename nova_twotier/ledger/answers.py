@@ -1,0 +1,62 @@
+"""What the fields of Placement's answers hold, as far as we read them.
+
+A proxy in Placement's place may answer any JSON. Here it is found to be none of Placement's, once
+for all who take answers apart.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+
+class Each(NamedTuple):
+    """An object with any names, whose values are all of one kind."""
+
+    kind: Any
+
+
+#: Kinds: a type or several, a list of the kind of all its entries, `Each`, or an object with the
+#: kinds of the names that it must have.
+_AMOUNTS = Each(int)
+_ALLOCATIONS = Each({"resources": _AMOUNTS})
+_FIELDS: Mapping[str, Any] = {
+    "allocations": _ALLOCATIONS,
+    "consumer_generation": (int, type(None)),
+    "inventories": Each({"total": int, "reserved": int, "allocation_ratio": (int, float)}),
+    "provider_summaries": Each(
+        {
+            "resources": Each({"capacity": int, "used": int}),
+            "traits": [str],
+            "root_provider_uuid": str,
+        }
+    ),
+    "resource_provider_generation": int,
+    "resource_providers": [
+        {
+            "uuid": str,
+            "name": str,
+            "generation": int,
+            "parent_provider_uuid": (str, type(None)),
+        }
+    ],
+    "traits": [str],
+    "usages": _AMOUNTS,
+}
+
+
+def misfits(answer: Mapping[str, Any]) -> Iterator[str]:
+    """The fields of an answer that hold something else than Placement's do."""
+    return (
+        name for name, kind in _FIELDS.items() if name in answer and not _is(answer[name], kind)
+    )
+
+
+def _is(value: Any, kind: Any) -> bool:
+    if isinstance(kind, Each):
+        return isinstance(value, dict) and all(_is(each, kind.kind) for each in value.values())
+    if isinstance(kind, list):
+        return isinstance(value, list) and all(_is(each, kind[0]) for each in value)
+    if isinstance(kind, dict):
+        return isinstance(value, dict) and all(
+            name in value and _is(value[name], each) for name, each in kind.items()
+        )
+    return isinstance(value, kind)
