@@ -124,7 +124,10 @@ class ManagerTestCase(LedgerTestCase):
                         self.nova.guest_stops(server.id)
 
     def check(self, jobs):
-        """Invariants that hold at every instant."""
+        """Invariants that hold at every instant.
+
+        :returns: the claims that were seen, so that more can be said of them.
+        """
         held = claims.read_claims(self.ledger, self.tiers)
         for job in jobs:
             gang = [server for server in self.nova.servers() if server.job == job.uuid]
@@ -134,6 +137,7 @@ class ManagerTestCase(LedgerTestCase):
         self.assertEqual({1} if held else set(), {len(claim) for claim in held.values()})
         places = Counter((claim.host, claim.tier) for [claim] in held.values())
         self.assertLessEqual(max(places.values(), default=0), self.SLOTS)
+        return held
 
     def check_clean(self):
         """What holds when all is over."""

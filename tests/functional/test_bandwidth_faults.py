@@ -83,8 +83,7 @@ class TestFaults(ManagerTestCase):
 
     def check(self, jobs):
         """A job that runs holds just what it needs where it is, and no link more than its rate."""
-        super().check(jobs)
-        held = claims.read_claims(self.ledger, self.tiers)
+        held = super().check(jobs)
         entries = {entry.uuid: entry for entry in claims.read_jobs(self.ledger)}
         for job in jobs:
             gang = [server for server in self.nova.servers() if server.job == job.uuid]
