@@ -84,44 +84,61 @@ def cluster_of(
         _pin(cluster, job, Tier(job.tier or ""), places, seen.at)
     given = [place for each in departures for place in _depart(seen, cluster, each, counted)]
     leaving = {each.job for each in departures}
-    placed = {}
+    placed = {job: {} if job in leaving else _places(seen, job, counted) for job in starting}
     hoped: dict[int, dict[int, int]] = {}
-    for job in starting:
-        places = {} if job in leaving else _places(seen, job, counted)
+    for job, places in placed.items():
         if len(places) < job.size and job.number in planned:
             hoped[job.number] = places
             names = planned[job.number]
-            places = {i: seen.index[name] for i, name in enumerate(names) if name in seen.index}
-        placed[job] = places
+            placed[job] = {
+                i: seen.index[name] for i, name in enumerate(names) if name in seen.index
+            }
     _adopt_others(seen, cluster, counted, preemptible)
     # The foreground first: it closes slots of the background.
     for tier in Tier:
         alike = {job: places for job, places in placed.items() if starting[job] is tier}
-        held = {job: [*places.values()] for job, places in alike.items()}
-        handed = hand_over(cluster, tier, given, held, expectations) if given else {}
-        # Also what jobs hold that are not on the cluster yet, themselves included; where they were
-        # planned, others may be.
-        claims = {job: [*hoped.get(job.number, places).values()] for job, places in alike.items()}
-        promised = Counter(chain.from_iterable((*handed.values(), *claims.values())))
-        # First those whose slots are known, so that no other job is assumed to get these.
-        for job, places in sorted(alike.items(), key=lambda one: one[0].size - len(one[1])):
-            claimed = hoped.get(job.number)
-            if claimed is not None and not _has_room(cluster, tier, places, claimed):
-                places = claimed
-            wanted = job.size - len(places)
-            expected = expectations.get(job.number)
-            if expected and expected.late:
-                wanted = min(wanted, expected.freed)
-            coming = handed.get(job.number, ())
-            free = cluster.idle[tier] - promised.total()
-            absent = max(0, min(wanted - len(coming), free))
-            missing = [i for i in job.core.dispatch or range(job.size) if i not in places]
-            new = [*coming, *(cluster.rank(tier, absent, promised) if absent else ())]
-            places |= dict(zip(missing, new))  # noqa: B905  (the rest is not on its way yet)
-            promised -= Counter([*coming, *claims[job]])
-            until = _expected_end(job.core, seen.at)
-            _pin(cluster, job, tier, places, until)
+        _pin_starting(cluster, tier, alike, hoped, given, expectations, seen.at)
     return cluster
+
+
+def _pin_starting(
+    cluster: Hosts,
+    tier: Tier,
+    placed: Mapping[Job, dict[int, int]],
+    hoped: Mapping[int, dict[int, int]],
+    given: Sequence[GivenPlace],
+    expectations: Mapping[int, Expectation],
+    now: float,
+) -> None:
+    """Pin the jobs that start in a tier, each on the places that it has, or will get.
+
+    :param placed: the hosts of their processes, as far as they are known or planned.
+    :param hoped: those of the planned jobs whose servers hold a slot already, by job number.
+    :param given: the places that departures give up.
+    """
+    held = {job: [*places.values()] for job, places in placed.items()}
+    handed = hand_over(cluster, tier, given, held, expectations) if given else {}
+    # Also what jobs hold that are not on the cluster yet, themselves included; where they were
+    # planned, others may be.
+    claims = {job: [*hoped.get(job.number, places).values()] for job, places in placed.items()}
+    promised = Counter(chain.from_iterable((*handed.values(), *claims.values())))
+    # First those whose slots are known, so that no other job is assumed to get these.
+    for job, places in sorted(placed.items(), key=lambda one: one[0].size - len(one[1])):
+        claimed = hoped.get(job.number)
+        if claimed is not None and not _has_room(cluster, tier, places, claimed):
+            places = claimed
+        wanted = job.size - len(places)
+        expected = expectations.get(job.number)
+        if expected and expected.late:
+            wanted = min(wanted, expected.freed)
+        coming = handed.get(job.number, ())
+        free = cluster.idle[tier] - promised.total()
+        absent = max(0, min(wanted - len(coming), free))
+        missing = [i for i in job.core.dispatch or range(job.size) if i not in places]
+        new = [*coming, *(cluster.rank(tier, absent, promised) if absent else ())]
+        places |= dict(zip(missing, new))  # noqa: B905  (the rest is not on its way yet)
+        promised -= Counter([*coming, *claims[job]])
+        _pin(cluster, job, tier, places, _expected_end(job.core, now))
 
 
 def _depart(
