@@ -155,7 +155,7 @@ class Generated(BaseAdapter):
         if part == "allocations":
             held = {"allocations": self._claims[provider], "resource_provider_generation": 1}
             return json.dumps(held).encode(), 1
-        inventory = {"total": self._slots, "reserved": 0}
+        inventory = {"total": self._slots, "reserved": 0, "allocation_ratio": 1.0}
         shown = {"inventories": {names.SLOT: inventory}, "resource_provider_generation": 1}
         return json.dumps(shown).encode(), 1
 

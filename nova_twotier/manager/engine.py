@@ -7,7 +7,7 @@ for its requests to Nova (see `requests`), and sends none during a database tran
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -342,30 +342,8 @@ class Engine:
             self._run_times.predict(work.jobs, behind_limit.keys())
             if self._run_times.correct(work.active, work.env.now):
                 self._decisions.events.happened(Event.FOREGROUND)
-        left = [action for action in work.opened if action.state == ActionState.EXPECTED]
         if work.mode != QueueMode.PAUSED:
-            now = work.env.now
-            self._shortages.follow(work.active, now)
-            others = [job for number, job in work.jobs.items() if number not in behind_limit]
-            short_of_quota = self._shortages.waiting(others, now)
-            # The outcome of other actions may have changed some of them.
-            plain_waiting = _unchanged(work.plain_waiting)
-            present = Situation(
-                work.jobs,
-                left,
-                work.seen,
-                now,
-                plain_waiting,
-                preemptible=self._preemptions.candidates(work.stand_alone, now),
-                begun=self._preemptions.begun,
-                prioritised=self._open_jobs.prioritised,
-                vacated=self._drains.vacated,
-                short_of_quota=short_of_quota,
-                behind_limit=behind_limit.keys(),
-            )
-            work.decided = self._metrics.timed("decide", self._decisions.decide)(present)
-            work.victims = self._decisions.victims
-            work.changed |= bool(work.decided)
+            self._decide(work, behind_limit.keys())
 
         running = [job for job in work.active if job.state == JobState.RUNNING]
         over = {job.number for job in work.active if job.state in OVER}
@@ -374,6 +352,32 @@ class Engine:
             recorded.sharing.follow(work.places, work.jobs)
         servers = recorded.servers.follow(work.seen, work.jobs, running)
         work.servers, work.without_servers = servers
+
+    def _decide(self, work: Round, behind_limit: Set[int]) -> None:
+        """Ask the policy about everything that has no open action.
+
+        :param behind_limit: as of `Situation`.
+        """
+        now = work.env.now
+        self._shortages.follow(work.active, now)
+        others = [job for number, job in work.jobs.items() if number not in behind_limit]
+        present = Situation(
+            work.jobs,
+            [action for action in work.opened if action.state == ActionState.EXPECTED],
+            work.seen,
+            now,
+            # The outcome of other actions may have changed some of them.
+            plain_waiting=_unchanged(work.plain_waiting),
+            preemptible=self._preemptions.candidates(work.stand_alone, now),
+            begun=self._preemptions.begun,
+            prioritised=self._open_jobs.prioritised,
+            vacated=self._drains.vacated,
+            short_of_quota=self._shortages.waiting(others, now),
+            behind_limit=behind_limit,
+        )
+        work.decided = self._metrics.timed("decide", self._decisions.decide)(present)
+        work.victims = self._decisions.victims
+        work.changed |= bool(work.decided)
 
     def _write(self, work: Round, recorded: _Recorded) -> None:
         rows, dead, anew = work.to_write(), self._outages.dead, work.begun_anew()
