@@ -7,7 +7,7 @@ from oslo_config import cfg
 from oslo_log import log as logging
 from oslo_policy import policy
 
-from nova_twotier.api import references
+from nova_twotier.api import references, rule_texts
 
 LOG = logging.getLogger(__name__)
 
@@ -15,10 +15,10 @@ LOG = logging.getLogger(__name__)
 class Enforcer(policy.Enforcer):
     """Keeps the last good rules in force while the policy files are wrong.
 
-    oslo.policy reads files that have changed at the next request, and would put rules into force
-    that refer to each other in a circle, at which it fails, or fail itself at a file that cannot
-    be read. As the rules from before stay, one wrong line takes no right from anybody, and gives
-    none.
+    oslo.policy reads files that have changed at the next request. It would fail at a file that
+    cannot be read, and put rules into force that refer to each other in a circle, at which it
+    fails, or that it does not understand. As the rules from before stay, one wrong line takes no
+    right from anybody, and gives none.
 
     :param rules: the defaults.
     :raises ValueError: if the files are wrong from the beginning.
@@ -59,7 +59,8 @@ class Enforcer(policy.Enforcer):
             if self._read.rules is self._judged:
                 # A file that oslo.policy has failed at it reads again only after the next change.
                 return self._wrong
-            wrong = references.mistake(self._read.rules)
+            wrong = rule_texts.mistake(self._read.file_rules)
+            wrong = wrong or references.mistake(self._read.rules)
         except (ValueError, OSError, cfg.Error) as error:
             wrong = " ".join(str(error).split())
         except (AttributeError, TypeError) as error:

@@ -10,7 +10,7 @@ from oslo_policy.policy import AndCheck, NotCheck, OrCheck, RuleCheck
 
 def mistake(rules: Mapping[str, object]) -> str | None:
     """Describe the first wrong reference of one rule to another; None if all are right."""
-    found = {name: list(_references(check)) for name, check in rules.items()}
+    found = {name: _references(check) for name, check in rules.items()}
     for name, references in found.items():
         for each in references:
             if each not in found:
@@ -22,15 +22,20 @@ def mistake(rules: Mapping[str, object]) -> str | None:
     return None
 
 
-def _references(check: object) -> Iterator[str]:
+def _references(check: object) -> list[str]:
     """The names of the rules that a check refers to."""
-    if isinstance(check, RuleCheck):
-        yield check.match
-    elif isinstance(check, NotCheck):
-        yield from _references(check.rule)
+    return [leaf.match for leaf in leaves(check) if isinstance(leaf, RuleCheck)]
+
+
+def leaves(check: object) -> Iterator[object]:
+    """The checks that `and`, `or` and `not` make a check of."""
+    if isinstance(check, NotCheck):
+        yield from leaves(check.rule)
     elif isinstance(check, AndCheck | OrCheck):
         for each in check.rules:
-            yield from _references(each)
+            yield from leaves(each)
+    else:
+        yield check
 
 
 def _circle(

@@ -322,6 +322,8 @@ class TestChangedPolicyFile(ApiCase):
             ("- a list", "a rule is a name and a text"),
             ('"twotier:jobs:list": 5', "a rule is a name and a text"),
             ("\xff", "can't decode byte"),
+            ('"twotier:jobs:list": "role:a and"', "twotier:jobs:list: 'role:a and' cannot be"),
+            ('"twotier:jobs:list": "not manager"', "twotier:jobs:list: 'not manager' cannot be"),
         ):
             self.write(text)
             self.assertEqual({"manager": {200}, "member": {403}}, self.statuses(), text)
@@ -370,11 +372,23 @@ class TestWrongPolicyFile(ApiCase):
                 '"mine": "role:a and not rule:yours"\n"yours": "role:b or rule:mine"',
                 "in a circle: mine -> yours -> mine",
             ),
+            ('"mine": "(role:a or role:b"', "mine: '(role:a or role:b' cannot be understood"),
+            ('"mine": "! role:a"', "mine: '! role:a' cannot be understood"),
+            ('"mine": "not ! or b"', "mine: 'not ! or b' cannot be understood"),
         ):
             path.write_text(text)
             error = self.assertRaises(ConfigError, super().make)
             self.assertIn(str(path), str(error))
             self.assertIn(words, str(error))
+
+    def test_rules_that_allow_nobody_are_right(self):
+        path = self.directory / "policy.yaml"
+        self.OPTIONS = f"[oslo_policy]\npolicy_file = {path}"
+        for text in ("!", "( ! )", "(!)", "not !", "role:a and not (role:b or !)", "", "@"):
+            path.write_text(f'"mine": "{text}"')
+            super().make()
+        path.write_text('"mine": [["role:a", "!"], ["role:b"]]')
+        super().make()
 
 
 class TestNoAuth(ApiCase):
