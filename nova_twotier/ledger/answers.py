@@ -4,7 +4,7 @@ A proxy in Placement's place may answer any JSON. Here it is found to be none of
 for all who take answers apart.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 
@@ -52,11 +52,18 @@ def misfits(answer: Mapping[str, Any]) -> Iterator[str]:
 
 def _is(value: Any, kind: Any) -> bool:
     if isinstance(kind, Each):
-        return isinstance(value, dict) and all(_is(each, kind.kind) for each in value.values())
+        return isinstance(value, dict) and _are(value.values(), kind.kind)
     if isinstance(kind, list):
-        return isinstance(value, list) and all(_is(each, kind[0]) for each in value)
+        return isinstance(value, list) and _are(value, kind[0])
     if isinstance(kind, dict):
         return isinstance(value, dict) and all(
             name in value and _is(value[name], each) for name, each in kind.items()
         )
     return isinstance(value, kind)
+
+
+def _are(values: Collection[Any], kind: Any) -> bool:
+    if isinstance(kind, type):
+        # A large cloud lists many thousands of traits, but all of one type.
+        return all(issubclass(each, kind) for each in set(map(type, values)))
+    return all(_is(each, kind) for each in values)
