@@ -1,16 +1,11 @@
 """Writes files as a whole: whoever reads one finds all of it, or what was there before."""
 
 import contextlib
-import fcntl
 import os
 import pathlib
-import re
 import secrets
 import shutil
 from collections.abc import Iterator
-
-#: Random bytes in the name of a part.
-_RANDOM = 5
 
 
 class NoPlace(ValueError):
@@ -40,59 +35,30 @@ def replacing(path: str | pathlib.Path) -> Iterator[pathlib.Path]:
     """A path to write to, which becomes this one when all is written.
 
     It is in the same directory and has the same suffix. If writing fails, for example because the
-    disk is full, nothing is left of it, and what a killed process has left is removed by the next
-    one that writes the same file. A file that was there before keeps its mode, and one that may not
-    be written to stays. What is no ordinary file, such as a pipe, is written to directly.
+    disk is full, nothing is left of it. A file that was there before keeps its mode, and one that
+    may not be written to stays. What is no ordinary file, such as a pipe, is written to directly.
 
     :raises OSError: if the file cannot be written; it has the name of the file.
     """
     target, ordinary = _target(path)
     there = target.is_file()
+    # At random: processes in two containers may have the same number.
+    part = target.with_name(f".{secrets.token_hex(4)}.{target.name}") if ordinary else target
     try:
         if there:
             # The directory alone would allow to replace it.
             target.open("r+b").close()
-        with _part_of(target) if ordinary else contextlib.nullcontext(target) as part:
-            yield part
-            if there:
-                shutil.copymode(target, part)
-            if ordinary:
-                part.replace(target)
+        yield part
+        if there:
+            shutil.copymode(target, part)
+        if ordinary:
+            part.replace(target)
     except OSError as error:
         # A full disk is noticed by a write, which does not know the name.
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error
-
-
-@contextlib.contextmanager
-def _part_of(target: pathlib.Path) -> Iterator[pathlib.Path]:
-    """A new hidden file beside another one, which is locked while this process writes it."""
-    _remove_left(target)
-    while True:
-        # At random: processes in two containers may have the same number.
-        part = target.with_name(f".{secrets.token_hex(_RANDOM)}.{target.name}")
-        with part.open("xb") as file:
-            # Some file systems have no locks. There, nothing is removed, either.
-            with contextlib.suppress(OSError):
-                fcntl.flock(file, fcntl.LOCK_EX)
-            if not os.fstat(file.fileno()).st_nlink:
-                continue  # another process has removed it before it was locked
-            try:
-                yield part
-            finally:
-                part.unlink(missing_ok=True)
-            return
-
-
-def _remove_left(target: pathlib.Path) -> None:
-    """Remove the parts of a file whose writers have been killed: nobody has locked them."""
-    hidden = re.compile(rf"\.[0-9a-f]{{{2 * _RANDOM}}}\.{re.escape(target.name)}")
-    # What may not be listed, opened or locked stays.
-    with contextlib.suppress(OSError):
-        for name in filter(hidden.fullmatch, os.listdir(target.parent)):
-            part = target.with_name(name)
-            with contextlib.suppress(OSError), part.open("r+b") as file:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                part.unlink(missing_ok=True)
+    finally:
+        if ordinary:
+            part.unlink(missing_ok=True)
 
 
 def _target(path: str | pathlib.Path) -> tuple[pathlib.Path, bool]:

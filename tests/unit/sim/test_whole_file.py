@@ -1,15 +1,11 @@
 """Files that are written as a whole, also when the disk is full."""
 
 import contextlib
-import errno
 import os
 import pathlib
 import resource
-import signal
-import subprocess
 import sys
 import threading
-from concurrent import futures
 from unittest import mock
 
 import fixtures
@@ -66,66 +62,6 @@ class TestReplacing(testtools.TestCase):
             raise ZeroDivisionError
         self.assertEqual([self.path], list(self.directory.iterdir()))
         self.assertEqual("old", self.path.read_text())
-
-    def killed(self, path):
-        """What is left of a process that is killed while it writes a file."""
-        program = (
-            "import os, signal, sys\n"
-            "from nova_twotier.sim import whole_file\n"
-            "with whole_file.replacing(sys.argv[1]) as part:\n"
-            "    part.write_text('half')\n"
-            "    print(part, flush=True)\n"
-            "    os.kill(os.getpid(), signal.SIGKILL)\n"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", program, str(path)],
-            stdout=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-        self.assertEqual(-signal.SIGKILL, done.returncode)
-        part = pathlib.Path(done.stdout.strip())
-        self.assertEqual("half", part.read_text())
-        return part
-
-    def test_what_killed_processes_left_is_removed(self):
-        left, others = self.killed(self.path), self.killed(self.directory / "u.t.txt")
-        own = self.directory / ".notes.t.txt"
-        own.write_text("mine")
-        with whole_file.replacing(self.path) as part:
-            part.write_text("new")
-            self.assertFalse(left.exists())
-        self.assertEqual({self.path, others, own}, {*self.directory.iterdir()})
-        self.assertEqual("new", self.path.read_text())
-
-    def test_what_others_still_write_stays(self):
-        with whole_file.replacing(self.path) as first:
-            first.write_text("first")
-            with whole_file.replacing(self.path) as second:
-                second.write_text("second")
-                self.assertEqual({first, second}, {*self.directory.iterdir()})
-            self.assertEqual({first, self.path}, {*self.directory.iterdir()})
-        self.assertEqual([self.path], list(self.directory.iterdir()))
-        self.assertEqual("first", self.path.read_text())
-
-    def test_many_who_write_the_same_file(self):
-        """None of them removes what another one has just begun."""
-
-        def write(number):
-            with whole_file.replacing(self.path) as part:
-                part.write_text(str(number))
-
-        with futures.ThreadPoolExecutor(8) as pool:
-            for written in [pool.submit(write, number) for number in range(400)]:
-                written.result()
-        self.assertEqual([self.path], list(self.directory.iterdir()))
-
-    def test_a_file_system_without_locks(self):
-        left = self.killed(self.path)
-        no_locks = mock.patch("fcntl.flock", side_effect=OSError(errno.ENOLCK, "no locks"))
-        with no_locks, whole_file.replacing(self.path) as part:
-            part.write_text("new")
-        self.assertEqual({left, self.path}, {*self.directory.iterdir()})
 
     def test_errors_have_the_name_of_the_file(self):
         def write(path):
