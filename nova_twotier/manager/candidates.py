@@ -18,6 +18,10 @@ class Candidates:
     :ivar queue: the jobs that may start, by number.
     :ivar fresh: those of the queue that were checked: a measurement may have changed them.
     :ivar saved: those that wait with their state saved, by number.
+    :ivar running: those that run, and neither leave nor move.
+    :ivar held: the numbers of those that an operator or their owner holds.
+    :ivar gated: the numbers of those that wait for a time, for other jobs, or behind the limit of
+        their array.
     :ivar pauses: when jobs that back off may start.
     :ivar linked: whether the bandwidth of links decides about a job.
     :ivar short: whether bandwidth may be what a job lacks.
@@ -67,7 +71,7 @@ def sort_out(present: Situation, network: Network) -> Candidates:
             continue  # it ends at one of the next polls
         elif state == JobState.QUEUED and number not in present.starting:
             if (refusal := _refusal(job, present, network)) is not None:
-                wait(job, refusal)
+                job.reason = refusal
             elif number in short_of_quota:
                 continue
             elif job.not_before <= present.now:
@@ -93,8 +97,3 @@ def _refusal(job: Job, present: Situation, network: Network) -> Reason | None:
 
 def too_large(job: Job, slots: int) -> Reason:
     return waits.TOO_LARGE(size=job.size, slots=slots)
-
-
-def wait(job: Job, reason: Reason) -> None:
-    """Say why the pool cannot take a job, which no policy is shown: it would hold up others."""
-    job.reason = reason

@@ -33,7 +33,7 @@ from nova_twotier.manager import (
     vacating,
 )
 from nova_twotier.manager.boots import BootLimit
-from nova_twotier.manager.candidates import Candidates, sort_out, too_large, wait
+from nova_twotier.manager.candidates import Candidates, sort_out, too_large
 from nova_twotier.manager.departures import LEAVING
 from nova_twotier.manager.events import ALL, Events
 from nova_twotier.manager.fair_share import NONE
@@ -124,12 +124,13 @@ class Decisions:
         events.notice_preemptible(present.preemptible.keys())
 
     def _drop_too_large(self, queue: dict[int, Job], renewed: Iterable[Job], slots: int) -> None:
+        """Take jobs out of the queue that are larger than the pool: they would hold up others."""
         # Those that have waited before fit, unless the pool has shrunk.
         for job in list(queue.values()) if slots < self._slots else renewed:
             # A core's fields are faster to get than a row's.
             if job.core.size > slots:
                 del queue[job.number]
-                wait(job, too_large(job, slots))
+                job.reason = too_large(job, slots)
         self._slots = slots
 
     def _decide(

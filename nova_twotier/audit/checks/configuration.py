@@ -19,13 +19,13 @@ NO_QUOTA = "nova.quota.NoopQuotaDriver"
 
 
 def nova_conf(conf) -> Result:
-    """A nova.conf must have been read: of one that was not, the checks would see the defaults."""
+    """A nova.conf must have been read; otherwise the checks would see Nova's defaults."""
     if nova_options.given(conf):
         return success()
     files = [*conf.config_file, *conf.config_dir]
     read = f"only {', '.join(files)} was read" if files else "no configuration file was found"
     return warning(
-        f"no nova.conf was read, as it seems ({read}): give that of nova-scheduler with "
+        f"it seems that no nova.conf was read ({read}): give that of nova-scheduler with "
         "--config-file, or what follows is about Nova's defaults"
     )
 

@@ -116,7 +116,7 @@ class TestConfiguration(StatusCase):
         _code, results = self.check(nova_conf=ours)
         result, details = results["Configuration of Nova"]
         self.assertEqual(WARNING, result)
-        self.assertIn(f"no nova.conf was read, as it seems (only {ours}, {access}, ", details)
+        self.assertIn(f"it seems that no nova.conf was read (only {ours}, {access}, ", details)
         _code, results = self.check(f"[scheduler]\n{without}", nova_conf=ours)
         self.assertEqual((SUCCESS, None), results["Configuration of Nova"])
 
