@@ -106,7 +106,9 @@ class Decisions:
         self._drop_too_large(queue, renewed, present.seen.shape_slots)
         renewed += priorities.exchange(queue, present.prioritised)
         if self._gate.active:
-            apart = (job for number, job in found.active.items() if number not in queue)
+            # Policies see the slots of those that are released as idle, so nobody holds them.
+            aside = queue.keys() | present.released
+            apart = (job for number, job in found.active.items() if number not in aside)
             holding = held_tiers(apart, present.starting, present.departures)
             changed, news = self._gate.apply(queue, holding)
             renewed += changed

@@ -60,6 +60,15 @@ class Situation:
         return [self.jobs[each.number] for each in self.opened if each.kind == ActionKind.END]
 
     @cached_property
+    def released(self) -> set[int]:
+        """The numbers of those of them whose slots are all free."""
+        return {
+            job.number
+            for job in self.ending
+            if not any(self.seen.claims_any(server.id) for server in self.seen.gang(job))
+        }
+
+    @cached_property
     def departures(self) -> list[Departure]:
         return order.departures(self.opened, self.jobs)
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.reasons import waits
-from nova_twotier.db.plans import StartPlan
-from nova_twotier.db.states import ActionKind
+from nova_twotier.db.plans import EndPlan, StartPlan
+from nova_twotier.db.states import ActionKind, JobState
 from nova_twotier.manager.limits import Limit, barred, held_tiers
 from tests.unit.manager import builders
 from tests.unit.manager.builders import BG, FG, action, hosts, servers
@@ -151,6 +151,18 @@ class TestDecisions(DecisionCase):
         self.assertEqual([], self.ask(decisions, [first, second], gang))
         self.assertEqual("slot-limit", second.reason.code.name)
         self.assertEqual([(START, second.number)], self.ask(decisions, [second], now=1001.0))
+
+    def test_one_that_ends_counts_until_its_slots_are_free(self):
+        """Otherwise the next job in the queue would be passed by those of other owners."""
+        ends, next_, later = running(1), queued(1, submitted_at=1.0), queued(1, "bob", "q")
+        ends.state, later.submitted_at = JobState.ENDING, 2.0
+        open_ = [action(ActionKind.END, ends, EndPlan(JobState.FINISHED, None, 1000.0))]
+        decisions = self.limited("easy", foreground_slots_per_project=1)
+        look = {"where": hosts("a", slots=1), "opened": open_}
+        self.assertEqual([], self.ask(decisions, [ends, next_, later], servers(ends), **look))
+        self.assertEqual("slot-limit", next_.reason.code.name)
+        found = self.ask(decisions, [ends, next_, later], now=1001.0, **look)
+        self.assertEqual([(START, next_.number)], found)
 
     def test_the_background_is_left_to_it(self):
         decisions = self.limited(foreground_slots_per_user=1)
