@@ -218,7 +218,8 @@ EXPLANATION = object_of(
             "minimum": 1,
             "description": "In the queue, by submission, release or the opening of its gates, or "
             "by priority in its project; the policy may start others first. Null unless the job is "
-            "in the queue.",
+            "in the queue, and with fair share until the manager has decided how far it is put "
+            "back.",
         },
         **PREDICTION,
         "unblock": {

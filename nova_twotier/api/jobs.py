@@ -238,7 +238,7 @@ class Explain(JobResource):
             "reason": situation(job, reader.text(why), manager, keeps),
             "why": reader.data(why),
             "cure": cure_of(job, why, manager),
-            "position": queries.position(self.site.store, job),
+            "position": self._position(job),
             **views.prediction(told, reader),
             "unblock": reader.data(told.unblock),
             "predictions": views.predictions(learned(self.site.store, job.pool)),
@@ -246,6 +246,12 @@ class Explain(JobResource):
             "dependencies": views.dependencies(job, self.others(job)),
             "events": [reader.event(event) for event in events],
         }
+
+    def _position(self, job: Job) -> int | None:
+        # Until the next poll of the manager it would seem to be ahead of those that were put back.
+        if self.site.conf.manager.fair_share != "none" and job.queue_offset is None:
+            return None
+        return queries.position(self.site.store, job)
 
 
 def still_open(job: Job) -> Job:

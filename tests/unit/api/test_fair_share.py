@@ -1,0 +1,23 @@
+"""Positions in the queue under fair share, which the manager decides at its next poll."""
+
+from tests.unit.api.case import ApiCase
+
+
+class TestPosition(ApiCase):
+    OPTIONS = "[manager]\nfair_share = user"
+
+    def position(self, job):
+        return self.get(f"/v1/jobs/{job['uuid']}/explain").json["position"]
+
+    def test_it_is_not_known_without_the_offset(self):
+        """Otherwise each new job would be said to be ahead of those that were put back."""
+        first, second = self.submit(), self.submit()
+        self.change(first, queue_offset=3600.0)
+        self.assertIsNone(self.position(second))
+        self.change(second, queue_offset=7200.0)
+        self.assertEqual([1, 2], [self.position(job) for job in (first, second)])
+
+    def test_a_job_that_is_not_put_back(self):
+        job = self.submit()
+        self.change(job, queue_offset=0.0)
+        self.assertEqual(1, self.position(job))
