@@ -202,6 +202,7 @@ class Engine:
             self._open_jobs.forget()
             self._recorded = None
             raise
+        work.log()
         self._outcomes.clear()
         for action in work.opened:
             if action.state != ActionState.EXPECTED:

@@ -34,6 +34,7 @@ class Round:
     :param servers: of jobs that have started.
     :param without_servers: numbers of the jobs that have none any more.
     :param messages: requests that belong to no action.
+    :param notes: what has happened to jobs, as in the events.
     """
 
     seen: Observation
@@ -53,18 +54,25 @@ class Round:
     events: list[Event] = field(default_factory=list)
     requests: list[tuple[Action, list[CloudRequest]]] = field(default_factory=list)
     messages: list[CloudRequest] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     changed: bool = False
 
     def note(self, *notes: Note) -> None:
+        self.notes.extend(notes)
         for note in notes:
             job = self.jobs.get(note.job)
-            LOG.info("Job %s %s %s", job.label if job else note.job, note.kind, note.reason or "")
             at = self.env.now
             if job:
                 event = job.happening(at, note.kind, note.reason)
             else:
                 event = Event(at=at, job=note.job, kind=note.kind, reason=note.reason)
             self.events.append(event)
+
+    def log(self) -> None:
+        """Log what was noted; once it is recorded, as another manager may do it all instead."""
+        for note in self.notes:
+            job = self.jobs.get(note.job)
+            LOG.info("Job %s %s %s", job.label if job else note.job, note.kind, note.reason or "")
 
     def hosts(self) -> Set[str]:
         """Those that servers of the jobs are on, whatever pool they are in."""

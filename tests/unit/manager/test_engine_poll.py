@@ -6,6 +6,8 @@ import threading
 import time
 from unittest import mock
 
+import fixtures
+
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.listing import Stopped
 from nova_twotier.core.reasons import changes, waits
@@ -229,6 +231,20 @@ class TestFence(PollCase):
             self.engine = self.make_engine(fence=self.fence)
             self.assertRaises(Deposed, self.poll)
             self.assertEqual([], self.opened())
+
+    def test_who_was_deposed_does_not_log_what_it_did_not_record(self):
+        """Otherwise the logs of two managers would both say the same of a job."""
+        log = self.useFixture(fixtures.FakeLogger(format="%(message)s"))
+        job = self.running(walltime=70.0)
+        self.now = 115.0
+        self.locked = True
+        self.engine = self.make_engine(fence=self.fence)
+        self.assertRaises(Deposed, self.poll, builders.servers(job))
+        self.assertNotIn(f"Job {job.number} warned", log.output)
+        self.engine = self.make_engine()
+        self.poll(builders.servers(job))
+        self.answered(2)
+        self.assertIn(f"Job {job.number} warned", log.output)
 
 
 class TestModes(PollCase):

@@ -26,6 +26,8 @@ class TestNotes(testtools.TestCase):
             stand_alone={},
         )
         work.note(Note(3, "finished"), Note(4, "finished"))
+        self.assertEqual("", log.output)
+        work.log()
         lines = [line.strip() for line in log.output.splitlines()]
         self.assertEqual(["Job 3 (solver) finished", "Job 4 finished"], lines)
         self.assertEqual([3, 4], [event.job for event in work.events])
