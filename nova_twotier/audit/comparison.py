@@ -144,11 +144,15 @@ def _entries(state: State) -> Iterator[Finding]:
     if state.jobs is None:
         return
     served = {vm.job for vm in state.vms.values()}
+    # Those of a job that waits with its state saved hold none.
+    holding = {
+        vm.job for vm in state.vms.values() if vm.id in state.claims and not _rests(state, vm)
+    }
     for uuid, entry in state.entries.items():
         job = state.jobs.get(uuid)
         if job is None or (job.tier is None and not job.under_way):
             reason = "there is no such open job" if job is None else "the job waits in the queue"
-            if job is None and uuid in served:
+            if uuid in (served if job is None else holding):
                 repair = ("nothing: servers of it live; delete them",)
             elif job is None and state.cell_down:
                 repair = (_CELL_DOWN,)

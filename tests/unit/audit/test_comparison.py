@@ -146,6 +146,7 @@ class TestEntries(CompareCase):
         extra = {"k": JobEntry("k", BG, 3)}
         queued = {"k": record("k", 3, tier=None)}
         names_it = {"v": vm("v", job="k", ours=False)}
+        up, saved = vm("v", "b", job="k"), vm("v", None, "SHELVED_OFFLOADED", job="k")
         self.found(
             ("no such job", but(entries=extra), (Kind.ORPHAN_ENTRY, "k", Release("k"))),
             ("waits", but(entries=extra, jobs=queued), (Kind.ORPHAN_ENTRY, "k", Release("k"))),
@@ -153,6 +154,16 @@ class TestEntries(CompareCase):
                 "no such job, but servers",
                 but(entries=extra, vms=names_it),
                 (Kind.ORPHAN_ENTRY, "k", None),
+            ),
+            (
+                "waits, but its servers hold slots, as after a restore of the database",
+                but(entries=extra, jobs=queued, vms={"v": up}, claims={"v": [claim("v", "b", BG)]}),
+                (Kind.ORPHAN_ENTRY, "k", None),
+            ),
+            (
+                "waits with its state saved",
+                but(entries=extra, jobs=queued, vms={"v": saved}),
+                (Kind.ORPHAN_ENTRY, "k", Release("k")),
             ),
         )
         waiting = {"k": record("k", 3, tier=None, under_way=True)}
