@@ -152,8 +152,13 @@ def _entries(state: State) -> Iterator[Finding]:
         job = state.jobs.get(uuid)
         if job is None or (job.tier is None and not job.under_way):
             reason = "there is no such open job" if job is None else "the job waits in the queue"
-            if uuid in (served if job is None else holding):
+            if job is None and uuid in served:
                 repair = ("nothing: servers of it live; delete them",)
+            elif job is not None and uuid in holding:
+                repair = (
+                    "nothing: servers of it hold slots; delete them, and it starts from its "
+                    "beginning",
+                )
             elif job is None and state.cell_down:
                 repair = (_CELL_DOWN,)
             else:
