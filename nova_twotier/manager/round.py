@@ -72,7 +72,8 @@ class Round:
         """Log what was noted; once it is recorded, as another manager may do it all instead."""
         for note in self.notes:
             job = self.jobs.get(note.job)
-            LOG.info("Job %s %s %s", job.label if job else note.job, note.kind, note.reason or "")
+            reason = f": {note.reason}" if note.reason else ""
+            LOG.info("Job %s %s%s", job.label if job else note.job, note.kind, reason)
 
     def hosts(self) -> Set[str]:
         """Those that servers of the jobs are on, whatever pool they are in."""

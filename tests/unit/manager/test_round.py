@@ -5,6 +5,7 @@ import types
 import fixtures
 import testtools
 
+from nova_twotier.core.reasons import waits
 from nova_twotier.db.models import Job
 from nova_twotier.manager.operations.operation import Note
 from nova_twotier.manager.round import Round
@@ -25,9 +26,9 @@ class TestNotes(testtools.TestCase):
             mode="active",
             stand_alone={},
         )
-        work.note(Note(3, "finished"), Note(4, "finished"))
+        work.note(Note(3, "finished"), Note(4, "not started", waits.PAUSED()))
         self.assertEqual("", log.output)
         work.log()
-        lines = [line.strip() for line in log.output.splitlines()]
-        self.assertEqual(["Job 3 (solver) finished", "Job 4 finished"], lines)
+        told = ["Job 3 (solver) finished", f"Job 4 not started: {waits.PAUSED()}"]
+        self.assertEqual(told, log.output.splitlines())
         self.assertEqual([3, 4], [event.job for event in work.events])
