@@ -265,7 +265,7 @@ class Loop:
         if trouble != self._trouble:
             level = logging.INFO if starting else logging.ERROR
             every = f"after pauses of up to {LOGIN_PAUSE:g} s" if login else f"every {pause:g} s"
-            LOG.log(level, "%s Trying again %s.", trouble[0], every)
+            LOG.log(level, "%s Trying again %s.", _sentence(error), every)
         self._trouble = trouble
         if login:
             return self._backoff.next(pause)
@@ -278,3 +278,11 @@ class Loop:
             LOG.info("Nova and Placement answer: the queue of pool %s works", self._candidate.pool)
         self._trouble, self._polled = ("", False), True
         self._backoff.reset()
+
+
+def _sentence(error: Exception) -> str:
+    """An error as a sentence that says where it comes from: a database names only its driver."""
+    said = brief(error)
+    if isinstance(error, DATABASE_ERRORS):
+        said = f"[database]: {said}"
+    return said if said[-1] in ".?!" else f"{said}."

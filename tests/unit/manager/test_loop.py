@@ -254,7 +254,7 @@ class TestTrouble(LoopTestCase):
         down = CloudError("Nova does not answer\nSELECT secret")
         self.run_script(down, down, False, down)
         self.assertEqual([0.0, 1.0, 2.0, 3.0, 4.0], self.looks)
-        self.assertEqual(2, self.log.output.count("Nova does not answer Trying again every 1 s."))
+        self.assertEqual(2, self.log.output.count("Nova does not answer. Trying again every 1 s."))
         self.assertNotIn("SELECT", self.log.output)
 
     def test_a_cloud_that_is_still_starting_is_no_error(self):
@@ -276,8 +276,8 @@ class TestTrouble(LoopTestCase):
         pauses = [after - before for before, after in itertools.pairwise(self.looks)]
         self.assertEqual([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0], pauses[:8])
         self.assertEqual([1.0, 1.0, 2.0, 1.0, 1.0], pauses[8:])
-        self.assertEqual(["ERROR"], self.levels("of [nova] Trying again after pauses of up to 60"))
-        self.assertEqual(["ERROR"], self.levels("of [placement] Trying again after pauses"))
+        self.assertEqual(["ERROR"], self.levels("of [nova]. Trying again after pauses of up to 60"))
+        self.assertEqual(["ERROR"], self.levels("of [placement]. Trying again after pauses"))
         self.assertEqual(["INFO"] * 2, self.levels("Nova and Placement answer"))
 
     def test_the_first_poll_says_that_it_works(self):
@@ -306,7 +306,7 @@ class TestLeading(LoopTestCase):
         self.candidate.answers = [ToozError("no etcd"), ToozError("no etcd")]
         self.run_script(False)
         self.assertEqual([10.0, 11.0], self.looks)
-        self.assertEqual(1, self.log.output.count("no etcd Trying again every 5 s."))
+        self.assertEqual(1, self.log.output.count("no etcd. Trying again every 5 s."))
 
     def test_deposed_before_a_look(self):
         def replaced(_engine):
@@ -411,7 +411,7 @@ class TestLeading(LoopTestCase):
         self.store.transaction = begin
         self.run_script(False)
         self.assertEqual([2.0, 3.0], self.looks)
-        self.assertEqual(1, self.log.output.count("gone Trying again every 1 s."))
+        self.assertEqual(1, self.log.output.count("[database]: gone. Trying again every 1 s."))
 
 
 class TestStop(LoopTestCase):
