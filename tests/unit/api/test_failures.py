@@ -89,7 +89,12 @@ class TestNewLedger(ApiCase):
 
     def test_placement_that_knows_nothing_of_ours_has_no_hosts(self):
         placement = self.useFixture(requests_mock_fixture.Fixture())
-        compute = {"uuid": OTHER, "name": "node-1"}
+        compute = {
+            "uuid": OTHER,
+            "name": "node-1",
+            "generation": 0,
+            "parent_provider_uuid": None,
+        }
         for found in ([], [compute]):
             placement.get(
                 "http://placement.test/resource_providers", json={"resource_providers": found}
