@@ -165,9 +165,9 @@ class FakePlacement:
 
     def _providers(self):
         for name, root in self._names():
-            yield {"uuid": root, "name": name}
+            yield _provider(root, name, None)
             for tier in Tier:
-                yield {"uuid": names.child_uuid(root, tier), "name": f"{name}_twotier_{tier}"}
+                yield _provider(names.child_uuid(root, tier), f"{name}_twotier_{tier}", root)
 
     def _summaries(self):
         for name, root in self._names():
@@ -199,3 +199,7 @@ class FakePlacement:
                 """Nothing: the log is the test's."""
 
         return Handler
+
+
+def _provider(provider, name, parent):
+    return {"uuid": provider, "name": name, "generation": 1, "parent_provider_uuid": parent}
