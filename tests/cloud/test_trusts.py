@@ -417,7 +417,7 @@ def test_no_secrets_in_the_logs(alice, cloud):
     """The last one: of all that was done before."""
     logs = [cloud.log, cloud.fake.layout.log("twotier")]
     text = "".join(log.read_text() for log in logs)
-    assert "started in the foreground" in text
+    assert "started: in the foreground" in text
     tokens = [alice.session.get_token(), *alice.revoked]
     assert len(tokens) == 3
     for secret in (PASSWORD, cloud.info["auth"]["password"], USER_DATA, "tenants-key", *tokens):
