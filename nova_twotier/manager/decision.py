@@ -199,7 +199,7 @@ class Decisions:
         return records
 
     def _settled(self, present: Situation, found: Candidates) -> dict[int, float]:
-        """As `settling.settled`."""
+        """The jobs that may not be moved or preempted yet, and until when; see `settling`."""
         restarting = {a.number for a in present.opened if a.kind == ActionKind.POWER_ON}
         pinned = {job.number for job in found.running if self._network.pins(job)} | restarting
         return settling.settled(found.running, pinned, present.seen, self._options, present.now)

@@ -61,7 +61,7 @@ class Situation:
 
     @cached_property
     def released(self) -> set[int]:
-        """The numbers of those of them whose slots are all free."""
+        """The numbers of the jobs that are over and whose slots are all free."""
         return {
             job.number
             for job in self.ending

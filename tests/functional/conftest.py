@@ -25,7 +25,7 @@ def own_core(request):
 
 @pytest.fixture(scope="session", autouse=True)
 def garbage_sought_less_often():
-    """To look through all that Nova has loaded for garbage took a thirteenth of the time."""
+    """Garbage is sought less often: to look through all of Nova took a thirteenth of the time."""
     thresholds = gc.get_threshold()
     gc.collect()
     gc.freeze()

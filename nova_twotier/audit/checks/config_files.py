@@ -16,13 +16,13 @@ def of_nova(conf: cfg.ConfigOpts) -> cfg.ConfigOpts:
 
 
 def of_us(conf: cfg.ConfigOpts) -> cfg.ConfigOpts | None:
-    """Ours alone; None if no file of ours was read."""
+    """The configuration of nova-twotier alone; None if none of its files was read."""
     files = [path for path in _files(conf) if _is_ours(path)]
     return _read("nova-twotier", files) if files else None
 
 
 def _files(conf: cfg.ConfigOpts) -> list[str]:
-    """All files that were read, in reading order."""
+    """All configuration files that were read, in reading order."""
     found = [*conf.config_file]
     for directory in conf.config_dir:
         found += sorted(glob.glob(os.path.join(directory, "*.conf")))

@@ -339,7 +339,7 @@ class TestChangedPolicyFile(ApiCase):
             self.logged.reset_output()
 
     def test_a_wrong_file_in_a_directory(self):
-        """The rules of the other files do not come into force without it."""
+        """One wrong file keeps the rules of the other files from coming into force, too."""
         one = self.more / "1.yaml"
         self.write(self.OTHER, one)
         self.assertEqual({"manager": {403}, "member": {200}}, self.statuses())

@@ -10,7 +10,7 @@ class TestPosition(ApiCase):
         return self.get(f"/v1/jobs/{job['uuid']}/explain").json["position"]
 
     def test_it_is_not_known_without_the_offset(self):
-        """Otherwise each new job would be said to be ahead of those that were put back."""
+        """A new job has no place yet: it would seem to be ahead of those that were put back."""
         first, second = self.submit(), self.submit()
         self.change(first, queue_offset=3600.0)
         self.assertIsNone(self.position(second))

@@ -81,7 +81,7 @@ class TestHosts(HostsCase):
         self.assertEqual({"low": (Tier.BG,)}, self.hosts.limited_flavors)
 
     def test_a_default_flavor_that_pins_vms(self):
-        """It is said at the start, unless all hosts have one tier, where it does no harm."""
+        """A flavor that pins VMs to CPUs is named at the start, unless all hosts have one tier."""
         words = "VMs of [manager]flavor have CPUs of their own (hw:cpu_policy=dedicated), and"
         one_tier = TierHost("a", Shape(2, 1), {Tier.FG: "a-fg"})
         for pinned, hosts, times in (

@@ -516,7 +516,7 @@ class TestOpenings(StatusCase):
         self.assertIn(f"policy file {policy}: ", results[name])
 
     def test_the_policy_of_the_api_is_not_novas(self):
-        """Both have the default name, each beside the file of its service."""
+        """Nova's policy file and ours have the same name, each beside its service's file."""
         name = "Servers on forced hosts"
         rule = "os_compute_api:servers:create:forced_host"
         change = "[manager]\nflavor = tt.job\n[oslo_policy]\npolicy_file = ours.yaml\n"

@@ -550,7 +550,7 @@ class StoreBehaviour:
             self.assertEqual(["a"], list(drains.present(session, 50.0)))
 
     def test_a_drain_of_which_only_the_window_changes(self):
-        """That is no event: it would say the same once more."""
+        """A change of the window alone is no event: it would say the same once more."""
         for now, given in (
             (0.0, {"since": 10.0, "until": 50.0, "reason": "fan"}),
             (0.0, {"since": 20.0}),

@@ -13,7 +13,7 @@ ADMIN, ALICE = "admin:admin", "alice:shop:member,twotier_urgent"
 
 
 def answer(_environ, start_response):
-    """Any service of the cloud."""
+    """The application of any service, which answers nothing."""
     start_response("200 OK", [])
     return []
 
@@ -29,7 +29,7 @@ class TestKeystone(testtools.TestCase):
         return Request.blank(path, headers=headers).get_response(application or self.keystone)
 
     def come(self, token):
-        """Somebody asks another service, which is another process."""
+        """Users are found who have only asked another service, which is another process."""
         self.get("/", token, adding(answer, Identities(self.path)))
 
     def names(self, path):

@@ -123,7 +123,7 @@ class TestDrains(testtools.TestCase):
         self.assertEqual([], self.told())
 
     def test_a_refusal_is_said_once(self):
-        """And again if it is another one, or if Nova has taken the request in between."""
+        """A refusal is logged again if it is another one, or if a request was taken in between."""
         for host in "ab":
             self.drain(host)
             self.compute(host)

@@ -233,7 +233,7 @@ class TestFence(PollCase):
             self.assertEqual([], self.opened())
 
     def test_who_was_deposed_does_not_log_what_it_did_not_record(self):
-        """Otherwise the logs of two managers would both say the same of a job."""
+        """What happened is logged once it is recorded, so that two managers do not both say it."""
         log = self.useFixture(fixtures.FakeLogger(format="%(message)s"))
         job = self.running(walltime=70.0)
         self.now = 115.0

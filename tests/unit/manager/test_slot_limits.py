@@ -153,7 +153,7 @@ class TestDecisions(DecisionCase):
         self.assertEqual([(START, second.number)], self.ask(decisions, [second], now=1001.0))
 
     def test_one_that_ends_counts_until_its_slots_are_free(self):
-        """Otherwise the next job in the queue would be passed by those of other owners."""
+        """A job that has freed its slots no longer counts, so that its owner's next can start."""
         ends, next_, later = running(1), queued(1, submitted_at=1.0), queued(1, "bob", "q")
         ends.state, later.submitted_at = JobState.ENDING, 2.0
         open_ = [action(ActionKind.END, ends, EndPlan(JobState.FINISHED, None, 1000.0))]
