@@ -17,7 +17,7 @@ _IMPLIED = {"admin": "manager", "manager": "member", "member": "reader"}
 
 
 class Identity(NamedTuple):
-    """Who the sender of a request says that they are."""
+    """The user, the project and the roles that a token of `noauth` names."""
 
     user: str
     project: str

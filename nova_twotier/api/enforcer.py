@@ -1,4 +1,4 @@
-"""The policy rules in force, which the operator may change while the API runs."""
+"""Enforces the API's access rules; operators may change the policy file while the API runs."""
 
 import threading
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class Enforcer(policy.Enforcer):
             raise ValueError(wrong)
 
     def load_rules(self, force_reload: bool = False) -> None:
-        """Put the rules of files that have changed into force; say once what is wrong in them."""
+        """Put the rules of changed policy files into force, or log once what is wrong in them."""
         with self._reading:
             before, self._wrong = self._wrong, self._reread(force_reload)
             if self._wrong == before:
@@ -53,7 +53,7 @@ class Enforcer(policy.Enforcer):
                 )
 
     def _reread(self, force_reload: bool = False) -> str | None:
-        """Read the files if they have changed; returns what is wrong in them."""
+        """Read the policy files if they have changed; returns the first mistake, or None."""
         try:
             self._read.load_rules(force_reload)
             if self._read.rules is self._judged:

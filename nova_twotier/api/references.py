@@ -28,7 +28,7 @@ def _references(check: object) -> list[str]:
 
 
 def leaves(check: object) -> Iterator[object]:
-    """The checks that `and`, `or` and `not` make a check of."""
+    """The single checks of which a rule is made by `and`, `or` and `not`."""
     if isinstance(check, NotCheck):
         yield from leaves(check.rule)
     elif isinstance(check, AndCheck | OrCheck):

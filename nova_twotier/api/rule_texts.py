@@ -15,7 +15,7 @@ NOBODY = "!"
 
 
 def mistake(rules: Mapping[str, RuleDefault]) -> str | None:
-    """Describe the first rule that cannot be understood; None if all can.
+    """Describe the first rule that oslo.policy cannot parse; None if it can parse all of them.
 
     :param rules: the rules of the files, by name.
     """

@@ -1,4 +1,4 @@
-"""What the manager asks Nova for when it boots a job: the arguments of novaclient."""
+"""Builds the request that boots the servers of a job: the arguments of novaclient."""
 
 import base64
 from typing import TYPE_CHECKING, Any
@@ -60,7 +60,7 @@ def of(
 
 
 def _server_name(job: "Job") -> str:
-    """The name to ask Nova for, so that every server is called tt-<job>-<process>.
+    """The server name in a boot request; Nova then names each server tt-<job>-<process>.
 
     Nova itself numbers the servers of one request, but not a server that is alone.
     """

@@ -1,4 +1,4 @@
-"""Which flavors and images jobs can boot with."""
+"""Checks whether jobs can boot with a flavor or an image."""
 
 from nova_twotier.cloud.errors import UnfitFlavor, UnfitImage
 from nova_twotier.cloud.reader import Document, Reader
@@ -53,7 +53,7 @@ class Bootable:
         return found
 
     def limited_flavors(self) -> dict[str | None, tuple[Tier, ...]]:
-        """See `Cloud.limited_flavors`."""
+        """The tiers allowed by flavors that do not allow all; see `Cloud.limited_flavors`."""
         found: dict[str | None, tuple[Tier, ...]] = {}
         for flavor in self._reader.flavors():
             tiers = job_tiers(flavor.get("extra_specs", {}))

@@ -28,7 +28,7 @@ class Consoles:
         self._silent_until: dict[str | None, float] = {}
 
     def read(self, server: Server, lines: int, timeout: float) -> str:
-        """See `Cloud.console_log`."""
+        """The last lines of a server's serial console; see `Cloud.console_log`."""
         if time.monotonic() < self._silent_until.get(server.host, 0.0):
             raise NotYet(f"host {server.host} does not answer for the console of its servers")
         try:

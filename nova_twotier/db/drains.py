@@ -20,7 +20,7 @@ class Over(Exception):
 
 @again_if_made
 def drain(store: Store, host: str, now: float, **given) -> Drain:
-    """Drain a host, or change its drain if it has one.
+    """Begin or plan the drain of a compute host, or change the drain that it has.
 
     An event is recorded, but of a change only if it gives another reason: an event has no more.
 

@@ -1,4 +1,4 @@
-"""What the fields of Placement's answers hold, as far as we read them.
+"""The types of the fields that we read of Placement's responses.
 
 A proxy in Placement's place may answer any JSON. Here it is found to be none of Placement's, once
 for all who take answers apart.
@@ -44,7 +44,7 @@ _FIELDS: Mapping[str, Any] = {
 
 
 def misfits(answer: Mapping[str, Any]) -> Iterator[str]:
-    """The fields of an answer that hold something else than Placement's do."""
+    """The fields of a response that are not of the type that Placement's API gives them."""
     return (
         name for name, kind in _FIELDS.items() if name in answer and not _is(answer[name], kind)
     )

@@ -1,4 +1,4 @@
-"""Sorts the open jobs of a pool by what a decision has to know of them."""
+"""Finds the jobs that the next scheduling pass of a pool considers."""
 
 from dataclasses import dataclass, field
 
@@ -12,7 +12,7 @@ from nova_twotier.manager.situation import Situation
 
 @dataclass
 class Candidates:
-    """The jobs that the policy is to be shown, and what holds up the others.
+    """The waiting jobs that the next scheduling pass considers, and why others are left out.
 
     :ivar active: the jobs that were checked one by one, by number: all but those that wait plainly.
     :ivar queue: the jobs that may start, by number.
@@ -40,14 +40,10 @@ class Candidates:
 
 
 def sort_out(present: Situation, network: Network) -> Candidates:
-    """The candidates of a poll. Jobs that the pool can never take as it is get a reason."""
-    jobs, plain_waiting, short_of_quota = (
-        present.jobs,
-        present.plain_waiting,
-        present.short_of_quota,
-    )
-    others = jobs.keys() - plain_waiting.keys() - present.behind_limit
-    queue = dict(plain_waiting)
+    """Sort the open jobs of a pool; a waiting job that the pool cannot take gets a reason."""
+    jobs, short_of_quota = present.jobs, present.short_of_quota
+    others = jobs.keys() - present.plain_waiting.keys() - present.behind_limit
+    queue = dict(present.plain_waiting)
     for number in queue.keys() & short_of_quota.keys():
         del queue[number]
     found = Candidates({number: jobs[number] for number in sorted(others)}, queue)

@@ -84,7 +84,7 @@ class Decisions:
         self.events.happened(ALL)
 
     def decide(self, present: Situation) -> list[planning.Record]:
-        """The records of what the policy decides, if it has to be asked.
+        """Run a scheduling pass if anything has happened; returns the actions to record.
 
         Jobs that still wait get a reason.
         """
@@ -107,8 +107,12 @@ class Decisions:
         renewed += priorities.exchange(queue, present.prioritised)
         if self._gate.active:
             # Policies see the slots of those that are released as idle, so nobody holds them.
-            aside = queue.keys() | present.released
-            apart = (job for number, job in found.active.items() if number not in aside)
+            released = present.released
+            apart = (
+                job
+                for number, job in found.active.items()
+                if number not in queue and number not in released
+            )
             holding = held_tiers(apart, present.starting, present.departures)
             changed, news = self._gate.apply(queue, holding)
             renewed += changed
@@ -138,6 +142,7 @@ class Decisions:
     def _decide(
         self, present: Situation, found: Candidates, releasing: Mapping[int, Places]
     ) -> list[planning.Record]:
+        """Run a scheduling pass; returns the actions to record, if all can be decided now."""
         jobs, seen, now, queue = present.jobs, present.seen, present.now, found.queue
         settled = self._settled(present, found)
         build = self._forecast(present, found, settled, releasing)
@@ -199,7 +204,7 @@ class Decisions:
         return records
 
     def _settled(self, present: Situation, found: Candidates) -> dict[int, float]:
-        """The jobs that may not be moved or preempted yet, and until when; see `settling`."""
+        """Until when running jobs may not be moved or preempted, by number; see `settling`."""
         restarting = {a.number for a in present.opened if a.kind == ActionKind.POWER_ON}
         pinned = {job.number for job in found.running if self._network.pins(job)} | restarting
         return settling.settled(found.running, pinned, present.seen, self._options, present.now)
@@ -211,7 +216,7 @@ class Decisions:
         settled: Mapping[int, float],
         releasing: Mapping[int, Places],
     ) -> Callable[[], Hosts]:
-        """Makes the cluster that the policy is shown, each time that it is called."""
+        """A function that builds the cluster which the policy is shown."""
         jobs, seen, placing = present.jobs, present.seen, present.placing
         plans = {number: action.planned(StartPlan) for number, action in placing.items()}
         return partial(
@@ -347,8 +352,10 @@ class Decisions:
         return arrived < self._queue[-1].order or any(arrived < job.core.order for job in running)
 
     def _renewed(self, waiting: Mapping[int, Job], fresh: Iterable[Job]) -> list[Job]:
-        """The waiting jobs that are new, or were read anew, since the last poll, and the `fresh`
-        ones among them."""
+        """The waiting jobs that are new or may have changed since the last poll.
+
+        :param fresh: those that may have, although their rows were not read anew.
+        """
         jobs = waiting.values()
         news = compress(jobs, map(is_not, jobs, map(self._waiting.get, waiting)))
         return list({job.number: job for job in (*news, *fresh)}.values())

@@ -110,7 +110,7 @@ def _pin_starting(
     expectations: Mapping[int, Expectation],
     now: float,
 ) -> None:
-    """Pin the jobs that start in a tier, each on the places that it has, or will get.
+    """Add the jobs that are starting in a tier, on the places that they hold or will get.
 
     :param placed: the hosts of their processes, as far as they are known or planned.
     :param hoped: those of the planned jobs whose servers hold a slot already, by job number.

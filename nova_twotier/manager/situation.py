@@ -1,4 +1,4 @@
-"""What a decision is about: the open jobs of a pool, their actions, and what is seen of them."""
+"""The input of a scheduling pass: a pool's open jobs, their actions and the observed cloud."""
 
 from collections.abc import Collection, Container, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -43,14 +43,14 @@ class Situation:
 
     @cached_property
     def starting(self) -> dict[int, Action]:
-        """The open starts, by the numbers of their jobs."""
+        """The open start actions, by job number."""
         return {each.number: each for each in self.opened if each.kind == ActionKind.START}
 
     @cached_property
     def placing(self) -> dict[int, Action]:
-        """The open starts whose jobs are to get all their slots, by the numbers of these.
+        """The open start actions that are not being undone, by job number.
 
-        A start that is being undone takes no more slots than it has.
+        One that is being undone takes no more slots than it has.
         """
         return {n: each for n, each in self.starting.items() if not each.progress.undoing}
 
@@ -74,7 +74,7 @@ class Situation:
 
     @cached_property
     def passing(self) -> set[int]:
-        """The numbers of the jobs that are just starting or ending.
+        """The numbers of the jobs with a start or an end under way.
 
         Late actions are not waited for: the owner of a job can draw them out at will.
         """

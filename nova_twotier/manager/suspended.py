@@ -34,7 +34,7 @@ def without(
 def stuck(
     decision: Iterable[decided.Action], cluster: Cluster, fixed: dict[int, tuple[int, ...]]
 ) -> set[int]:
-    """Numbers of the jobs that are to start, but would find no slots on their hosts.
+    """The numbers of jobs that the policy resumes, but whose own hosts have no slots for them.
 
     :param fixed: the hosts of those that may start on no others.
     """

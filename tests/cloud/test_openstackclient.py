@@ -86,7 +86,7 @@ def test_a_job_from_its_submission_to_its_end(openstack, fakecloud):
 
 
 def test_users_and_projects_exist_once_a_token_has_named_them(openstack, fakecloud):
-    """Nobody knows olga before; she is in no other test of this cloud."""
+    """A user or project is found by name once a token has named it; olga is in no other test."""
     code, _jobs, said = openstack("job", "list", "--all-projects", "--user", "olga")
     assert (code, said) == (1, "there is no user 'olga' for you; see openstack user list\n")
 

@@ -164,7 +164,7 @@ def leave(cloud):
 
 
 def stop_manager(cloud):
-    """What `systemctl disable --now twotier-manager` does where it is a service."""
+    """Stop the queue manager, which is no systemd service here."""
     state = cloud.layout.read_state()["processes"]
     processes.stop(
         [processes.Process(**each) for each in state if each["name"] == "manager"], grace=60

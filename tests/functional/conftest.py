@@ -25,7 +25,7 @@ def own_core(request):
 
 @pytest.fixture(scope="session", autouse=True)
 def garbage_sought_less_often():
-    """Garbage is sought less often: to look through all of Nova took a thirteenth of the time."""
+    """Collect garbage less often: each full collection looks through all that Nova has loaded."""
     thresholds = gc.get_threshold()
     gc.collect()
     gc.freeze()
@@ -76,7 +76,7 @@ def statements_compiled_once():
 def named_tables_aliased_once():
     """Placement names its tables anew for each statement, and with each of them all its columns.
 
-    That took up to a fifth of the time of tests that read much.
+    Tests that read much spend a lot of their time on that.
     """
     alias = sqlalchemy.alias
     made = {}

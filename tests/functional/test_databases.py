@@ -30,8 +30,10 @@ from tests.unit.cmd.test_manager import COMPLETE
 from tests.unit.db.behaviour import StoreBehaviour
 from tests.unit.db.changes_behaviour import ChangesBehaviour
 from tests.unit.db.deliveries_behaviour import DeliveriesBehaviour
+from tests.unit.db.drains_behaviour import DrainsBehaviour
 from tests.unit.db.events_behaviour import EventsBehaviour
 from tests.unit.db.job_counts_behaviour import JobCountsBehaviour
+from tests.unit.db.learning_behaviour import LearningBehaviour
 from tests.unit.db.open_jobs_behaviour import OpenJobsBehaviour
 from tests.unit.db.revisions_behaviour import RevisionsBehaviour
 from tests.unit.db.schedule_behaviour import ScheduleBehaviour
@@ -119,7 +121,7 @@ class Postgresql(Server):
 class WithStore(
     *(ChangesBehaviour, DeliveriesBehaviour, OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour),
     *(JobCountsBehaviour, RevisionsBehaviour, ScheduleBehaviour, UsageBehaviour),
-    *(EventsBehaviour, UtilisationBehaviour),
+    *(DrainsBehaviour, EventsBehaviour, LearningBehaviour, UtilisationBehaviour),
 ):
     """The store on one database for all tests: to make one takes longer than most of them."""
 

@@ -1,4 +1,7 @@
-"""Tells our configuration files from Nova's: each service has policy files of its own."""
+"""Tells the configuration files of nova-twotier from those of Nova.
+
+Each service has policy files of its own.
+"""
 
 import glob
 import os

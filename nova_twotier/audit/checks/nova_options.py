@@ -53,7 +53,7 @@ def register_opts(conf: cfg.ConfigOpts) -> None:
 
 
 def given(conf: cfg.ConfigOpts) -> bool:
-    """Whether a file, or the environment, sets one of the checked options that only Nova has."""
+    """Whether a configuration file or the environment sets an option that only Nova has."""
     return any(
         _is_given(conf, option.dest, group)
         for group, options in NOVAS_OWN.items()

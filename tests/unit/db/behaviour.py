@@ -3,7 +3,6 @@
 import threading
 import time
 from concurrent import futures
-from unittest import mock
 
 import fixtures
 from oslo_db.exception import DBError
@@ -13,7 +12,7 @@ from nova_twotier.core.actions import Tier
 from nova_twotier.core.jobs import UNKNOWN_CPU, InvalidJob
 from nova_twotier.core.policies import UnknownPolicy
 from nova_twotier.core.reasons import Effect, changes, failures, waits
-from nova_twotier.db import drains, learned, queue_policy, terms, time_shift
+from nova_twotier.db import drains, queue_policy, terms, time_shift
 from nova_twotier.db.models import Action, Drain, Event, Job, Leader, Queue
 from nova_twotier.db.plans import EndPlan, SwapPlan, TierChange
 from nova_twotier.db.progress import Progress, Refusal, RequestKey
@@ -74,92 +73,6 @@ class StoreBehaviour:
         job.measure({1: 0.2}, 1.0)
         self.assertEqual([UNKNOWN_CPU, 0.2], job.profile)
         self.assertEqual((UNKNOWN_CPU, 0.2), job.core.cpu)
-
-    def test_a_job_starts_with_what_was_measured_of_the_last_one_of_its_kind(self):
-        kind = {"name": "solver", "project_id": "p", "user_id": "u", "flavor": "slot"}
-        first = self.store.submit(2, [0.4], **kind)
-        self.assertIsNone(first.learned)
-        self.finish(first, measured=[None, 0.97])
-        second = self.store.job(self.store.submit(2, [0.4], **kind).number)
-        self.assertEqual(([0.4, 0.97], [0.4, 0.97]), (second.learned, second.profile))
-        self.assertEqual([0.4, 0.4], second.cpu)
-        self.finish(second, finished_at=10.0)
-        third = self.store.submit(2, [], **kind)
-        self.assertEqual([0.4, 0.97], third.learned, "nothing has contradicted it since")
-        third.measure({0: 0.8}, 1.0)
-        self.assertEqual([0.8, 0.97], third.profile)
-        [other] = {*self.store.submit(3, [], **kind).learned}
-        self.assertAlmostEqual(0.685, other)
-
-    def learned(self, *measured, size=2, cpu=(0.5,)):
-        """What a job learns from one that began at 100 s, was measured so, and ended at 200 s.
-
-        :param measured: time, and utilisation by process.
-        :param cpu: what the earlier job declared.
-        """
-        kind = {"name": "solver", "project_id": "p", "user_id": "u"}
-        job = self.store.submit(2, [*cpu], **kind)
-        with self.store.transaction() as session:
-            row = session.get(Job, job.number)
-            row.run_since = 100.0
-            for at, found in measured:
-                row.measure(found, at)
-            row.stop(200.0)
-        self.finish(job, finished_at=200.0 + job.number)
-        return self.store.submit(size, [], **kind).learned
-
-    def test_a_job_learns_from_the_whole_run_of_another(self):
-        """Neither from its end alone, nor from the time that it waited."""
-        self.assertEqual([0.842, 0.5], self.learned((110, {0: 0.9}), (198, {0: 0.0})))
-        self.assertEqual(
-            [0.665, 0.95], self.learned((110, {1: 1.0}), (160, {0: 0.4}), (160, {1: 1.0}))
-        )
-        self.assertEqual([0.825], self.learned((100, {0: 0.7}), size=1))
-
-    def test_what_is_measured_first_counts_from_the_beginning_if_nothing_was_expected(self):
-        found = self.learned((150, {0: 0.1}), (160, {0: 0.2, 1: 0.9}), cpu=())
-        self.assertEqual([0.14, 0.9], found)
-
-    def test_a_job_does_not_learn_from_a_run_that_was_discarded(self):
-        job = self.store.submit(1, [0.5], name="solver")
-        with self.store.transaction() as session:
-            row = session.get(Job, job.number)
-            row.run_since = 100.0
-            row.measure({0: 1.0}, 110.0)
-            row.begin_anew(1000.0)
-            row.run_since = 300.0
-            row.measure({0: 0.2}, 300.0)
-            row.stop(400.0)
-        self.finish(job)
-        self.assertEqual([0.2], self.store.submit(1, [], name="solver").learned)
-
-    def test_what_is_not_of_a_kind(self):
-        kind = {"name": "solver", "project_id": "p", "user_id": "u", "image": "i"}
-        self.finish(self.store.submit(1, [], **kind), measured=[0.5])
-        nameless = {**kind, "name": ""}
-        self.finish(self.store.submit(1, [], **nameless), measured=[0.5])
-        for other in (
-            nameless,
-            {**kind, "name": "Solver"},
-            {**kind, "project_id": "q"},
-            {**kind, "user_id": "v"},
-            {**kind, "image": None},
-            {**kind, "flavor": "large"},
-        ):
-            self.assertIsNone(self.store.submit(1, [], **other).learned, other)
-        self.assertEqual([0.5], self.store.submit(1, [], **kind).learned)
-
-    def test_a_job_learns_from_one_of_the_newest_of_its_name(self):
-        """Many may have ended, none of which was of its kind."""
-        kind = {"name": "solver", "project_id": "p", "user_id": "u"}
-        self.finish(self.store.submit(1, [], image="i", **kind), measured=[0.5])
-        self.store.submit(1, [], image="i", **kind)  # has not ended
-        for state in (JobState.FINISHED, JobState.FAILED):
-            self.finish(self.store.submit(1, [], **kind), finished_at=10.0, state=state)
-        with mock.patch.object(learned, "NEWEST", 3):
-            self.assertEqual([0.5], self.store.submit(1, [], image="i", **kind).learned)
-        with mock.patch.object(learned, "NEWEST", 2):
-            self.assertIsNone(self.store.submit(1, [], image="i", **kind).learned)
 
     def test_what_a_job_boots_and_how_it_may_end_is_kept(self):
         said = {
@@ -481,88 +394,6 @@ class StoreBehaviour:
         self.assertEqual("easy", used())
         terms.begin(self.store, "default", "b:2")
         self.assertIsNone(used())
-
-    def test_drains_of_hosts(self):
-        def present(now):
-            with self.store.reading() as session:
-                found = drains.present(session, now)
-            begun = sorted(drain.host for drain in drains.begun(found, now))
-            return sorted(found), begun
-
-        def drain(host, now=0.0, **given):
-            return drains.drain(self.store, host, now, **given)
-
-        drain("a", since=100.25, reason="Lüfter 東京")
-        drain("b", since=200.0, until=300.0, migrate=True)
-        for now, there in (
-            (50.0, (["a", "b"], [])),
-            (100.25, (["a", "b"], ["a"])),
-            (299.0, (["a", "b"], ["a", "b"])),
-            (300.0, (["a"], ["a"])),
-        ):
-            self.assertEqual(there, present(now))
-        drain("a", since=400.0, reason="")
-        self.assertEqual((["a"], []), present(300.0))
-        self.assertEqual((True, False), tuple(drains.undrain(self.store, "a") for _ in range(2)))
-        self.assertFalse(drains.undrain(self.store, "b"), "its window is over")
-        self.assertEqual(([], []), present(0.0))
-        self.assertEqual(
-            [
-                ("host drain", "a: Lüfter 東京"),
-                ("host drain", "b"),
-                ("host drain", "a"),
-                ("host undrain", "a"),
-            ],
-            [(event.kind, event.detail) for event in self.store.events()],
-        )
-
-    def test_two_who_undrain_a_host_at_once(self):
-        """Of two who undrain a host at once, one ends the drain and records an event."""
-        drains.drain(self.store, "a", 0.0)
-        with futures.ThreadPoolExecutor(1) as pool:
-            with self.store.transaction() as session:
-                session.delete(session.get(Drain, "a"))
-                session.flush()
-                other = pool.submit(drains.undrain, self.store, "a")
-                futures.wait([other], MOMENT)
-            self.assertFalse(other.result(30), "it was ended before")
-        self.assertEqual(["host drain"], [event.kind for event in self.store.events()])
-
-    def test_a_drain_is_changed(self):
-        def drain(now, **given):
-            found = drains.drain(self.store, "a", now, **given)
-            return found.since, found.until, found.reason, found.migrate
-
-        self.assertEqual((10.0, None, "", False), drain(10.0))
-        self.assertEqual(
-            (10.0, 50.0, "fan", True), drain(20.0, until=50.0, reason="fan", migrate=True)
-        )
-        self.assertEqual((30.0, 50.0, "fan", True), drain(20.0, since=30.0))
-        for given in ({"since": 50.0}, {"until": 30.0}, {"since": 0.0, "until": 20.0}):
-            self.assertRaises(drains.Over, drain, 20.0, **given)
-        self.assertEqual((30.0, 50.0, "fan", True), drain(20.0))
-        self.assertEqual((30.0, None, "", True), drain(20.0, until=None, reason=""))
-        # One that is over leaves nothing to the next.
-        drain(20.0, until=50.0, reason="fan")
-        self.assertEqual((50.0, None, "", False), drain(50.0))
-        self.assertRaises(drains.Over, drains.drain, self.store, "b", 10.0, until=10.0)
-        with self.store.reading() as session:
-            self.assertEqual(["a"], list(drains.present(session, 50.0)))
-
-    def test_a_drain_of_which_only_the_window_changes(self):
-        """A change of the window alone is no event: it would say the same once more."""
-        for now, given in (
-            (0.0, {"since": 10.0, "until": 50.0, "reason": "fan"}),
-            (0.0, {"since": 20.0}),
-            (0.0, {"until": 60.0, "reason": "fan", "migrate": True}),
-            (30.0, {"reason": "BIOS"}),
-            (30.0, {"reason": "BIOS"}),
-            # It is over, and this is another one.
-            (60.0, {"reason": "BIOS"}),
-        ):
-            drains.drain(self.store, "a", now, **given)
-        details = [event.detail for event in self.store.events()]
-        self.assertEqual(["a: fan", "a: BIOS", "a: BIOS"], details)
 
     def test_a_row_that_another_makes_meanwhile(self):
         """The second change is made to the row of the first: neither fails, nor is lost."""

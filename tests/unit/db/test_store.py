@@ -24,8 +24,10 @@ from nova_twotier.db.store import Store, StoreError, open_jobs, open_store
 from tests.unit.db.behaviour import StoreBehaviour
 from tests.unit.db.changes_behaviour import ChangesBehaviour
 from tests.unit.db.deliveries_behaviour import DeliveriesBehaviour
+from tests.unit.db.drains_behaviour import DrainsBehaviour
 from tests.unit.db.events_behaviour import EventsBehaviour
 from tests.unit.db.job_counts_behaviour import JobCountsBehaviour
+from tests.unit.db.learning_behaviour import LearningBehaviour
 from tests.unit.db.open_jobs_behaviour import OpenJobsBehaviour
 from tests.unit.db.revisions_behaviour import RevisionsBehaviour
 from tests.unit.db.schedule_behaviour import ScheduleBehaviour
@@ -37,7 +39,7 @@ from tests.unit.db.utilisation_behaviour import UtilisationBehaviour
 class TestStoreOnSqlite(
     *(ChangesBehaviour, DeliveriesBehaviour, OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour),
     *(JobCountsBehaviour, RevisionsBehaviour, ScheduleBehaviour, UsageBehaviour),
-    *(EventsBehaviour, UtilisationBehaviour),
+    *(DrainsBehaviour, EventsBehaviour, LearningBehaviour, UtilisationBehaviour),
     testtools.TestCase,
 ):
     def setUp(self):
