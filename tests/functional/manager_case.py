@@ -11,7 +11,6 @@ from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
 from nova_twotier.db import terms
 from nova_twotier.db.states import OVER, JobState, Preemption
-from nova_twotier.db.store import Store
 from nova_twotier.db.terms import Deposed
 from nova_twotier.ledger import claims, names
 from nova_twotier.ledger.names import DEFAULT_POOL
@@ -21,6 +20,7 @@ from tests.executors import OneByOne
 from tests.functional.fake_nova import Crash, CrashingLedger, FakeNova, Faults
 from tests.functional.fake_placement import FakePlacement
 from tests.functional.ledger_case import LedgerTestCase
+from tests.new_databases import new_store
 from tests.unit.manager import builders
 
 OPTIONS = builders.options(attempts=4, boot_grace=3.0, host_interval=1e9)
@@ -37,8 +37,7 @@ class ManagerTestCase(LedgerTestCase):
     def setUp(self):
         super().setUp()
         directory = self.useFixture(fixtures.TempDir()).path
-        self.store = Store(f"sqlite:///{directory}/queue.sqlite")
-        self.addCleanup(self.store.close)
+        self.store = new_store(self, f"sqlite:///{directory}/queue.sqlite")
         self.now = 0.0
         self.options = OPTIONS
 

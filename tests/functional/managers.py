@@ -9,7 +9,7 @@ import tempfile
 import time
 
 from nova_twotier.db import terms
-from nova_twotier.db.store import Store
+from tests.new_databases import new_store
 
 #: Nobody listens there.
 NOWHERE = "http://127.0.0.1:9"
@@ -86,8 +86,7 @@ class Site:
             "nowhere": NOWHERE,
         }
         self.configure(more)
-        self.store = Store(f"sqlite:///{self.directory}/twotier.sqlite")
-        case.addCleanup(self.store.close)
+        self.store = new_store(case, f"sqlite:///{self.directory}/twotier.sqlite")
         self._started = 0
 
     @property

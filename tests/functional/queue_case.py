@@ -12,11 +12,11 @@ from nova_twotier.cloud.nova import Cloud
 from nova_twotier.core import policies
 from nova_twotier.db.models import Action
 from nova_twotier.db.states import JobState
-from nova_twotier.db.store import Store
 from nova_twotier.manager.engine import Engine
 from tests.executors import OneByOne
 from tests.functional.base import TwoTierTestCase
 from tests.functional.operator_case import OperatorMixin
+from tests.new_databases import new_store
 
 OPTIONS = """
 [manager]
@@ -43,8 +43,7 @@ class QueueTestCase(OperatorMixin, TwoTierTestCase):
         path = directory / "nova-twotier.conf"
         path.write_text(OPTIONS.format(flavor=self.flavor, image=self.image))
         self.conf = conf = config.load(["--config-file", str(path)], "test")
-        self.store = Store(f"sqlite:///{directory}/queue.sqlite")
-        self.addCleanup(self.store.close)
+        self.store = new_store(self, f"sqlite:///{directory}/queue.sqlite")
         self.addOnException(self._tell_events)
         self.options = conf.manager
         self.cloud = Cloud(conf)

@@ -18,12 +18,12 @@ from nova_twotier.cloud.servers import JOB_KEY
 from nova_twotier.cmd import manage
 from nova_twotier.db import terms
 from nova_twotier.db.states import JobState
-from nova_twotier.db.store import Store
 from nova_twotier.ledger import claims, consumers, names, tree
 from nova_twotier.manager.election import Candidate
 from tests.functional.base import BG, FG, PROJECT, USER, TwoTierTestCase
 from tests.functional.ledger_case import job_tier
 from tests.functional.operator_case import OperatorMixin
+from tests.new_databases import new_store
 
 CPU = 0.5
 POINTS = 50
@@ -40,8 +40,7 @@ class AuditTestCase(OperatorMixin, TwoTierTestCase):
         self.state_path = directory / "state"
         self.conf = directory / "nova-twotier.conf"
         self.conf.write_text(f"[DEFAULT]\nstate_path = {self.state_path}\n")
-        self.store = Store(f"sqlite:///{self.state_path}/twotier.sqlite")
-        self.addCleanup(self.store.close)
+        self.store = new_store(self, f"sqlite:///{self.state_path}/twotier.sqlite")
         self.access_of("nova_twotier.cmd.manage_ledger")
 
     def running(self, tier, size):

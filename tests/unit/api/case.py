@@ -17,6 +17,7 @@ from nova_twotier.cloud.trusts import Given
 from nova_twotier.db import terms
 from nova_twotier.db.models import Event, Leader, Place
 from nova_twotier.db.store import open_store
+from tests.new_databases import CopiedSchema
 
 KEYSTONE = "http://keystone.test/v3"
 KEYSTONE_OPTIONS = f"""
@@ -62,7 +63,8 @@ class ApiCase(testtools.TestCase):
             f"[api]\n{self.AUTH}\n{self.OPTIONS}\n"
         )
         conf = config.load(["--config-file", str(path)], "twotier-api")
-        store = open_store(conf)
+        with CopiedSchema():
+            store = open_store(conf)
         self.addCleanup(store.close)
         return store, build(conf, store)
 

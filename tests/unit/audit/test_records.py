@@ -12,7 +12,7 @@ from nova_twotier.core.actions import Tier
 from nova_twotier.db import terms
 from nova_twotier.db.plans import SwapPlan, TierChange
 from nova_twotier.db.states import ActionKind, ActionState, JobState
-from nova_twotier.db.store import Store
+from tests.new_databases import new_store
 from tests.unit.manager import builders
 
 
@@ -20,8 +20,7 @@ class TestRecords(testtools.TestCase):
     def setUp(self):
         super().setUp()
         directory = self.useFixture(fixtures.TempDir()).path
-        self.store = Store(f"sqlite:///{directory}/queue.sqlite")
-        self.addCleanup(self.store.close)
+        self.store = new_store(self, f"sqlite:///{directory}/queue.sqlite")
 
     def job(self, state, tier=None, **values):
         made = builders.job(state=state, tier=tier, **values)

@@ -7,7 +7,7 @@ from contextlib import redirect_stderr, redirect_stdout
 import fixtures
 import testtools
 
-from nova_twotier.db.store import Store
+from tests.new_databases import new_store
 
 
 def run_main(main, conf, *args):
@@ -27,8 +27,7 @@ class CommandCase(testtools.TestCase):
         self.directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         self.conf = self.directory / "nova-twotier.conf"
         self.conf.write_text(f"[DEFAULT]\nstate_path = {self.directory}/state\n")
-        self.store = Store(f"sqlite:///{self.directory}/state/twotier.sqlite")
-        self.addCleanup(self.store.close)
+        self.store = new_store(self, f"sqlite:///{self.directory}/state/twotier.sqlite")
 
     def run_main(self, main, *args):
         return run_main(main, self.conf, *args)

@@ -9,7 +9,7 @@ from sqlalchemy import update
 
 from nova_twotier.cmd import manage
 from nova_twotier.db.models import Submission
-from nova_twotier.db.store import Store
+from tests.new_databases import new_store
 from tests.unit.cmd.case import run_main
 from tests.unit.cmd.fake_keystone import MANAGER, TENANT, FakeKeystone
 from tests.unit.cmd.server_case import ServerCase
@@ -38,8 +38,7 @@ class TestCrash(ServerCase):
         for trust, more in (("heat's", {}), ("elsewhere's", {"nova_twotier_job": "of another"})):
             self.keystone.trusts[trust] = {"id": trust, "trustee_user_id": MANAGER, **more}
         self.start_api()
-        self.store = Store(f"sqlite:///{self.directory}/twotier.sqlite")
-        self.addCleanup(self.store.close)
+        self.store = new_store(self, f"sqlite:///{self.directory}/twotier.sqlite")
 
     def start_api(self):
         self.start("", self.sections, strategy="keystone")

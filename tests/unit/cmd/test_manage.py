@@ -16,9 +16,9 @@ from nova_twotier.audit.repair import Report
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cmd import manage, manage_ledger
 from nova_twotier.db import terms
-from nova_twotier.db.store import Store
 from nova_twotier.ledger.claims import JobEntry
 from nova_twotier.ledger.shape import Shape
+from tests.new_databases import new_store
 from tests.unit.audit.builders import BG, agreeing, but, claim, host
 
 FINDING = """\
@@ -88,8 +88,7 @@ class TestOutput(ManageCase):
     def test_without_a_manager(self):
         """It is no finding: `repair` needs a stopped manager."""
         self.cloud(agreeing())
-        store = Store(f"sqlite:///{self.directory}/state/twotier.sqlite")
-        self.addCleanup(store.close)
+        store = new_store(self, f"sqlite:///{self.directory}/state/twotier.sqlite")
         note = "twotier-manage: pool default: no manager yet\n"
         self.assertEqual((0, "[]\n", note), self.manage("verify", "-f", "json"))
         terms.begin(store, "default", "manager")

@@ -10,8 +10,8 @@ import fixtures
 from nova_twotier.api import openapi
 from nova_twotier.api.routes import operations
 from nova_twotier.db.states import JobState
-from nova_twotier.db.store import Store
 from tests import previous_release
+from tests.new_databases import new_store
 from tests.unit.cmd.server_case import ServerCase
 
 #: Runs `openstack` with each list of words; prints exit codes and outputs.
@@ -84,8 +84,7 @@ class TestClient(ServerCase):
         self.assertEqual(first["uuid"], shown["uuid"])
         self.assertEqual(second["uuid"], explained["uuid"])
         self.assertIn("held", explained["reason"])
-        store = Store(f"sqlite:///{self.directory}/twotier.sqlite")
-        self.addCleanup(store.close)
+        store = new_store(self, f"sqlite:///{self.directory}/twotier.sqlite")
         with store.transaction() as session:
             job = session.merge(store.job(1))
             job.state, job.finished_at = JobState.FINISHED, job.submitted_at + 1

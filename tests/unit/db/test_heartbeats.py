@@ -8,7 +8,7 @@ import testtools
 from nova_twotier.conf.manager import list_opts
 from nova_twotier.db.heartbeats import LONGEST_POLL, heartbeats
 from nova_twotier.db.models import Leader
-from nova_twotier.db.store import Store
+from tests.new_databases import new_store
 
 NOW = datetime(2026, 11, 24, 7, 30, tzinfo=UTC)
 
@@ -16,8 +16,9 @@ NOW = datetime(2026, 11, 24, 7, 30, tzinfo=UTC)
 class TestHeartbeats(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        self.store = Store(f"sqlite:///{self.useFixture(fixtures.TempDir()).path}/queue.sqlite")
-        self.addCleanup(self.store.close)
+        self.store = new_store(
+            self, f"sqlite:///{self.useFixture(fixtures.TempDir()).path}/queue.sqlite"
+        )
 
     def beat(self, ago, pool="default"):
         at = None if ago is None else (NOW - ago).timestamp()

@@ -4,7 +4,7 @@ import fixtures
 import testtools
 
 from nova_twotier.db import arrays, parts
-from nova_twotier.db.store import Store
+from tests.new_databases import new_store
 
 
 class TestParts(testtools.TestCase):
@@ -17,8 +17,9 @@ class TestParts(testtools.TestCase):
         self.assertEqual([], list(parts.in_parts([])))
 
     def test_arrays(self):
-        store = Store(f"sqlite:///{self.useFixture(fixtures.TempDir()).path}/queue.sqlite")
-        self.addCleanup(store.close)
+        store = new_store(
+            self, f"sqlite:///{self.useFixture(fixtures.TempDir()).path}/queue.sqlite"
+        )
         tasks = arrays.Tasks("0-2", most_at_once=1)
         numbers = [store.submit(1, [1.0], tasks=tasks).number for _each in range(3)]
         with store.reading() as session:

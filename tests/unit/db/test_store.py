@@ -21,6 +21,7 @@ from nova_twotier.db.open_jobs import OpenJobs
 from nova_twotier.db.schedule import Marker, Window
 from nova_twotier.db.selection import Selection
 from nova_twotier.db.store import Store, StoreError, open_jobs, open_store
+from tests.new_databases import new_store
 from tests.unit.db.behaviour import StoreBehaviour
 from tests.unit.db.changes_behaviour import ChangesBehaviour
 from tests.unit.db.deliveries_behaviour import DeliveriesBehaviour
@@ -45,8 +46,7 @@ class TestStoreOnSqlite(
     def setUp(self):
         super().setUp()
         directory = self.useFixture(fixtures.TempDir()).path
-        self.store = Store(f"sqlite:///{directory}/new/queue.sqlite")
-        self.addCleanup(self.store.close)
+        self.store = new_store(self, f"sqlite:///{directory}/new/queue.sqlite")
 
 
 class TestPlans(testtools.TestCase):
@@ -54,8 +54,7 @@ class TestPlans(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.store = Store("sqlite://")
-        self.addCleanup(self.store.close)
+        self.store = new_store(self)
 
     def plans(self, read, *args):
         """How each statement of `read(session, ...)` is carried out."""

@@ -11,7 +11,7 @@ from nova_twotier.db.models import Job, Place, PoolPrediction
 from nova_twotier.db.prediction import JOB_TIMES, POOL_TIMES
 from nova_twotier.db.predictions import Calibrations
 from nova_twotier.db.states import JobState
-from nova_twotier.db.store import Store
+from tests.new_databases import new_store
 
 #: Times from which something in progress is measured: they are shifted.
 SHIFTED = {
@@ -74,8 +74,7 @@ class TestTimes(testtools.TestCase):
 
     def test_those_of_a_job_in_progress_are_shifted_and_no_others(self):
         directory = self.useFixture(fixtures.TempDir()).path
-        store = Store(f"sqlite:///{directory}/queue.sqlite")
-        self.addCleanup(store.close)
+        store = new_store(self, f"sqlite:///{directory}/queue.sqlite")
         number = store.submit(1, [0.5], at=1000.0).number
         times = SHIFTED["job"] | KEPT["job"]
         for each in sorted(times):
@@ -95,8 +94,7 @@ class TestTimes(testtools.TestCase):
     def test_slots_that_are_held_are_not_billed_for_the_step(self):
         """Nor do those of a job that has begun anew count as lost."""
         directory = self.useFixture(fixtures.TempDir()).path
-        store = Store(f"sqlite:///{directory}/queue.sqlite")
-        self.addCleanup(store.close)
+        store = new_store(self, f"sqlite:///{directory}/queue.sqlite")
         common = {"process": 0, "server": "s", "host": "h", "tier": "fg", "since": 1000.0}
         stays = [(1000.0, None), (1000.0, 1001.0)]
         expected = {
@@ -126,8 +124,7 @@ class TestTimes(testtools.TestCase):
 
     def test_a_start_before_the_step_is_compared_with_what_was_told_by_the_same_clock(self):
         """Its end comes after the step, and is compared by that clock."""
-        store = Store("sqlite://")
-        self.addCleanup(store.close)
+        store = new_store(self)
         number = store.submit(1, [0.5], at=1000.0).number
         forecast = Forecast(1100.0, 1200.0)
         told = predictions.Told(number, forecast, True, True, None, None, 0.0, 0.0)
@@ -159,8 +156,7 @@ class TestTimes(testtools.TestCase):
 
     def test_the_leader_has_led_for_as_long_as_before(self):
         """By that, too, it is known whether a shift was committed."""
-        store = Store("sqlite://")
-        self.addCleanup(store.close)
+        store = new_store(self)
         for pool in ("a", "b"):
             terms.begin(store, pool, "me:1")
         with store.transaction() as session:

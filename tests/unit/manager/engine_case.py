@@ -9,8 +9,9 @@ import testtools
 from nova_twotier.core import policies
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import JobState
-from nova_twotier.db.store import Store, open_actions
+from nova_twotier.db.store import open_actions
 from nova_twotier.manager.engine import Engine
+from tests.new_databases import new_store
 from tests.unit.manager import builders
 
 #: Seconds that a request may take on a slow machine.
@@ -32,8 +33,7 @@ class PollCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
         directory = self.useFixture(fixtures.TempDir()).path
-        self.store = Store(f"sqlite:///{directory}/queue.sqlite")
-        self.addCleanup(self.store.close)
+        self.store = new_store(self, f"sqlite:///{directory}/queue.sqlite")
         self.cloud, self.placement = mock.Mock(), mock.Mock()
         self.placement.get.return_value = {"allocations": {}}
         self.now = 100.0

@@ -11,11 +11,11 @@ from oslo_db.exception import DBConnectionError
 from nova_twotier.core import policies
 from nova_twotier.db import terms
 from nova_twotier.db.states import JobState
-from nova_twotier.db.store import Store
 from nova_twotier.db.terms import Deposed
 from nova_twotier.manager.clock import TOLERANCE, SteadyClock
 from nova_twotier.manager.engine import Engine
 from nova_twotier.manager.loop import Loop
+from tests.new_databases import new_store
 from tests.unit.manager import builders
 from tests.unit.manager.test_loop import LEASE, Clock, FakeCandidate, FakeEvent
 
@@ -75,8 +75,7 @@ class TestWallClockIsSet(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.log = self.useFixture(fixtures.FakeLogger())
-        self.store = Store("sqlite://")
-        self.addCleanup(self.store.close)
+        self.store = new_store(self)
         self.ahead, self.clock = EPOCH, Clock()
         self.job = builders.job(walltime=WALLTIME, run_since=EPOCH, started_at=EPOCH)
         with self.store.transaction() as session:

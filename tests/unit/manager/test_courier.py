@@ -13,8 +13,8 @@ from sqlalchemy.exc import OperationalError
 from nova_twotier.core.reasons import changes
 from nova_twotier.db import deliveries
 from nova_twotier.db.models import Delivery, Job, origin_of
-from nova_twotier.db.store import Store
 from nova_twotier.manager.courier import Courier
+from tests.new_databases import new_store
 from tests.unit.cloud.receiver import Receiver
 
 KEY = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -27,8 +27,7 @@ class CourierCase(testtools.TestCase):
         super().setUp()
         self.log = self.useFixture(fixtures.FakeLogger())
         directory = self.useFixture(fixtures.TempDir()).path
-        self.store = Store(f"sqlite:///{directory}/jobs.sqlite")
-        self.addCleanup(self.store.close)
+        self.store = new_store(self, f"sqlite:///{directory}/jobs.sqlite")
         self.now = 1000.0
         self.receiver = self.useFixture(Receiver())
         self.options = types.SimpleNamespace(

@@ -11,10 +11,10 @@ import testtools
 from nova_twotier.cloud.compute_hosts import ComputeHost
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.db import drains as db
-from nova_twotier.db.store import Store
 from nova_twotier.ledger.shape import Shape
 from nova_twotier.manager.drains import LONGEST, Drains
 from nova_twotier.manager.requests import Requests
+from tests.new_databases import new_store
 
 OURS = "twotier drain: fan"
 
@@ -22,8 +22,7 @@ OURS = "twotier drain: fan"
 class TestDrains(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        self.store = Store("sqlite://")
-        self.addCleanup(self.store.close)
+        self.store = new_store(self)
         self.calls, self.expired = [], 0
         cloud = types.SimpleNamespace(
             disable=lambda service, reason: self.call("disable", service, reason),

@@ -14,9 +14,9 @@ from nova_twotier.conf import ConfigError
 from nova_twotier.db import terms
 from nova_twotier.db.heartbeats import heartbeats
 from nova_twotier.db.models import Leader
-from nova_twotier.db.store import Store
 from nova_twotier.manager import election
 from nova_twotier.manager.election import Candidate, Led
+from tests.new_databases import new_store
 
 
 class ElectionTestCase(testtools.TestCase):
@@ -25,8 +25,7 @@ class ElectionTestCase(testtools.TestCase):
         self.log = self.useFixture(fixtures.FakeLogger())
         directory = self.useFixture(fixtures.TempDir()).path
         self.options = types.SimpleNamespace(backend_url=f"file://{directory}/new", lease=10)
-        self.store = Store(f"sqlite:///{directory}/twotier.sqlite")
-        self.addCleanup(self.store.close)
+        self.store = new_store(self, f"sqlite:///{directory}/twotier.sqlite")
 
     def candidate(self, name, pool="default"):
         candidate = Candidate(self.options, self.store, pool, name)

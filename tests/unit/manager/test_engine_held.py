@@ -6,8 +6,9 @@ import testtools
 
 from nova_twotier.core import policies
 from nova_twotier.core.reasons import waits
-from nova_twotier.db.store import Store, open_actions
+from nova_twotier.db.store import open_actions
 from nova_twotier.manager.engine import Engine
+from tests.new_databases import new_store
 from tests.unit.manager import builders
 
 OPTIONS = builders.options(attempts=1, boot_grace=0.0, concurrency=1)
@@ -25,8 +26,7 @@ class Decider(Engine):
 class TestHeldJobs(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        self.store = Store("sqlite://")
-        self.addCleanup(self.store.close)
+        self.store = new_store(self)
         self.engine = Decider(
             OPTIONS, self.store, mock.Mock(), None, policies.get("fcfs"), lambda: 100.0
         )

@@ -6,9 +6,10 @@ import testtools
 
 from nova_twotier.core import policies
 from nova_twotier.db.states import QueueMode
-from nova_twotier.db.store import Store, open_actions, open_jobs
+from nova_twotier.db.store import open_actions, open_jobs
 from nova_twotier.db.terms import Deposed
 from nova_twotier.manager.engine import Engine
+from tests.new_databases import new_store
 from tests.unit.manager import builders
 
 OPTIONS = builders.options(attempts=1, boot_grace=0.0, concurrency=1)
@@ -24,8 +25,7 @@ class Decider(Engine):
 class TestPools(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        self.store = Store("sqlite://")
-        self.addCleanup(self.store.close)
+        self.store = new_store(self)
         self.jobs = {
             pool: self.store.submit(2, [0.5], at=1, pool=pool).number for pool in ("default", "gpu")
         }

@@ -14,11 +14,11 @@ from tooz import ToozError
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.db import queue_policy, terms
 from nova_twotier.db.models import Queue, Utilisation
-from nova_twotier.db.store import Store
 from nova_twotier.db.terms import Deposed
 from nova_twotier.db.utilisation import MINUTE
 from nova_twotier.ledger.placement import PlacementUnavailable
 from nova_twotier.manager.loop import LONGEST, STARTING, Loop
+from tests.new_databases import new_store
 from tests.unit.manager.test_metrics import GAUGES
 
 LEASE = 10.0
@@ -113,8 +113,7 @@ class LoopTestCase(testtools.TestCase):
             stop=lambda: self.calls.append("deaf"),
         )
         self.calls = []
-        self.store = Store("sqlite://")
-        self.addCleanup(self.store.close)
+        self.store = new_store(self)
         self.useFixture(fixtures.MockPatchObject(self.store, "last_event", lambda: self.event))
         terms.begin(self.store, "default", "me:1")
         self.loop = Loop(
@@ -417,8 +416,9 @@ class TestLeading(LoopTestCase):
 class TestStop(LoopTestCase):
     def test_does_not_wait_for_the_next_look(self):
         # A database in memory is that of one thread.
-        store = Store(f"sqlite:///{self.useFixture(fixtures.TempDir()).path}/queue.sqlite")
-        self.addCleanup(store.close)
+        store = new_store(
+            self, f"sqlite:///{self.useFixture(fixtures.TempDir()).path}/queue.sqlite"
+        )
         loop = Loop(
             self.candidate,
             store,

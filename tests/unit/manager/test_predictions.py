@@ -17,11 +17,11 @@ from nova_twotier.db import purge, terms, time_shift
 from nova_twotier.db.models import Job, PoolPrediction, Prediction
 from nova_twotier.db.readers import instant
 from nova_twotier.db.states import JobState
-from nova_twotier.db.store import Store
 from nova_twotier.manager import scene
 from nova_twotier.manager.departures import LEAVING, adopt
 from nova_twotier.manager.predictions import MOST, Predictions
 from tests.executors import OneByOne
+from tests.new_databases import new_store
 from tests.unit.manager import builders
 
 POOL = "default"
@@ -49,8 +49,7 @@ class TestPredictions(testtools.TestCase):
         super().setUp()
         self.logged = self.useFixture(fixtures.FakeLogger())
         directory = self.useFixture(fixtures.TempDir()).path
-        self.store = Store(f"sqlite:///{directory}/queue.sqlite")
-        self.addCleanup(self.store.close)
+        self.store = new_store(self, f"sqlite:///{directory}/queue.sqlite")
         self.term = terms.begin(self.store, POOL, "manager")
         self.threads = Later()
         self.errors = []

@@ -4,8 +4,8 @@ import fixtures
 import testtools
 
 from nova_twotier.db.states import JobState
-from nova_twotier.db.store import Store
 from nova_twotier.manager.recorded_servers import RecordedServers
+from tests.new_databases import new_store
 from tests.unit.manager import builders
 
 
@@ -13,8 +13,7 @@ class TestRecordedServers(testtools.TestCase):
     def setUp(self):
         super().setUp()
         directory = self.useFixture(fixtures.TempDir()).path
-        self.store = Store(f"sqlite:///{directory}/queue.sqlite")
-        self.addCleanup(self.store.close)
+        self.store = new_store(self, f"sqlite:///{directory}/queue.sqlite")
         self.job = builders.job(size=2)
         with self.store.transaction() as session:
             session.add(self.job)

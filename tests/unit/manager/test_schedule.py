@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from nova_twotier.db.models import DEFAULT_POOL, Place
 from nova_twotier.db.states import JobState
-from nova_twotier.db.store import Store
 from nova_twotier.manager import schedule
+from tests.new_databases import new_store
 from tests.unit.manager.builders import BG, FG, job, seen, servers, unmanaged_claim
 
 
@@ -202,8 +202,7 @@ class TestSlots(testtools.TestCase):
 
 class TestExport(testtools.TestCase):
     def test_in_the_order_in_which_they_were_taken(self):
-        store = Store("sqlite://")
-        self.addCleanup(store.close)
+        store = new_store(self)
         number = store.submit(2, [0.5], at=1.0).number
         common = {"job": number, "server": "s", "tier": "fg"}
         with store.transaction() as session:

@@ -4,15 +4,14 @@ import testtools
 
 from nova_twotier.db import terms
 from nova_twotier.db.states import JobState
-from nova_twotier.db.store import Store
 from nova_twotier.manager import unknown_pools
+from tests.new_databases import new_store
 
 
 class TestStrays(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        self.store = Store("sqlite://")
-        self.addCleanup(self.store.close)
+        self.store = new_store(self)
         terms.begin(self.store, "idle", "a manager")
 
     def test_they_fail_once(self):

@@ -12,7 +12,7 @@ from nova_twotier.cloud.servers import Server
 from nova_twotier.core.reasons import waits
 from nova_twotier.db.models import Action, Event
 from nova_twotier.db.states import ActionKind, ActionState, JobState
-from nova_twotier.db.store import Store, open_jobs
+from nova_twotier.db.store import open_jobs
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.tools.replay import player as player_module
 from nova_twotier.tools.replay import summary
@@ -24,6 +24,7 @@ from nova_twotier.tools.replay.queue import Queue
 from nova_twotier.tools.replay.roster import Roster
 from nova_twotier.tools.replay.sampling import Sample
 from nova_twotier.tools.replay.workload import ReplayJob
+from tests.new_databases import new_store
 from tests.unit.replay.fakes import FG, HOSTS
 
 TOO_LARGE = waits.TOO_LARGE(size=9, slots=8)
@@ -109,8 +110,7 @@ class TestPlayer(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.time = Time()
-        self.store = Store("sqlite://")
-        self.addCleanup(self.store.close)
+        self.store = new_store(self)
         self.world = World(self.store, self.time)
         self.said = []
 
