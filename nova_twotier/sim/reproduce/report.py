@@ -63,9 +63,10 @@ def _facts(outcome: Outcome) -> Iterator[tuple[str, str]]:
         seeds = ", ".join(map(str, range(settings.seeds)))
         yield (
             "Simulations",
-            f"{len(runs)}, of which {outcome.done} in this call; means over the seeds {seeds}",
+            f"{len(outcome.simulated)}, of which {outcome.done} in this call; means over the seeds "
+            f"{seeds}",
         )
-        jobs = runs.groupby("place", sort=False)["jobs"].max()
+        jobs = (runs["jobs"] + runs["rejected"]).groupby(runs["place"], sort=False).max()
         yield "Jobs", ", ".join(f"{count:,} of {place}" for place, count in jobs.items())
     if _to_draw(outcome):
         points = sorted(outcome.results.shown["load"].unique())
@@ -87,14 +88,29 @@ def _facts(outcome: Outcome) -> Iterator[tuple[str, str]]:
 
 def _notes(outcome: Outcome) -> Iterator[str]:
     yield from outcome.experiment.notes
-    if outcome.settings.head is not None:
+    if _is_cut(outcome):
         yield (
             f"Only the first {outcome.settings.head} jobs of each workload were taken: a quick "
             f"look, not to be compared with the {outcome.experiment.against}."
         )
     runs = outcome.results.runs
     if len(runs) and runs["rejected"].any():
-        yield f"Up to {runs['rejected'].max()} jobs a run need more slots than there are."
+        # On a network, they may lack bandwidth or, without a queue, have come at a bad time.
+        linked = "topology" in runs and runs["topology"].notna().any()
+        why = "were rejected" if linked else "need more slots than there are"
+        yield f"Up to {runs['rejected'].max()} jobs a run {why}."
+
+
+def _is_cut(outcome: Outcome) -> bool:
+    """Whether the user wanted the first jobs only, of workloads from which jobs can be left out."""
+    head, runs = outcome.settings.head, outcome.results.runs
+    if head is None:
+        return False
+    if len(runs):
+        # Some experiments take no more than the first jobs anyway.
+        return "head" in runs and bool((runs["head"] == head).any())
+    # Without runs, numbers are of the workloads themselves.
+    return bool(outcome.numbers)
 
 
 def _plots(outcome: Outcome) -> Iterable[str]:

@@ -24,6 +24,7 @@ class Outcome:
     :param done: simulations of this call; the others were there.
     :param tried: what the claims give under each trial, by its name; empty if none was made.
     :param seconds: that this call took.
+    :param simulated: the keys of all its simulations, with those of the trials.
     """
 
     experiment: Experiment
@@ -34,6 +35,7 @@ class Outcome:
     done: int
     seconds: float
     tried: dict[str, list[Finding]] = field(default_factory=dict)
+    simulated: frozenset[str] = frozenset()
 
 
 def run_with_trials(
@@ -48,7 +50,10 @@ def run_with_trials(
         again = run(experiment.under(trial), settings, directory, **options)
         tried[trial.name] = [finding for _claim, finding in again.findings]
         outcome = replace(
-            outcome, done=outcome.done + again.done, seconds=outcome.seconds + again.seconds
+            outcome,
+            done=outcome.done + again.done,
+            seconds=outcome.seconds + again.seconds,
+            simulated=outcome.simulated | again.simulated,
         )
     return replace(outcome, tried=tried)
 
@@ -78,6 +83,7 @@ def run(experiment: Experiment, settings: Settings, directory: pathlib.Path, **o
         [(claim, claim.measure(results)) for claim in experiment.claims],
         done,
         time.monotonic() - begin,
+        simulated=frozenset(each.point.key() for each in runs),
     )
 
 

@@ -91,6 +91,7 @@ class TestRunner(ReproduceCase):
         self.assertEqual(["amcbf-waiting-head", "3 seeds"], list(found.tried))
         # What does not change is not run again.
         self.assertEqual(4 + 1 + 2 * 4, found.done)
+        self.assertEqual(found.done, len(found.simulated))
 
     def test_not_made_where_all_hold_or_cannot_be_tested(self):
         self.assertEqual(({}, 4), ((found := self.run_(True, None)).tried, found.done))
