@@ -65,7 +65,13 @@ class Chart:
             return self.remark
         if self.seeds == 1:
             return "one run a point"
-        return f"mean of {self.seeds} seeds, band: one standard deviation"
+        spread = "whiskers" if self.whiskers else "band"
+        return f"mean of {self.seeds} seeds, {spread}: one standard deviation"
+
+    @property
+    def whiskers(self) -> bool:
+        """Whether whiskers show the spread: at a single load, a band has no width."""
+        return self.seeds > 1 and all(len(curve.loads) == 1 for curve in self.curves)
 
 
 def of(

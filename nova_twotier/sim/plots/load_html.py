@@ -12,8 +12,9 @@ def draw(chart: Chart, path: pathlib.Path) -> None:
     figure = graph_objects.Figure()
     for number, curve in enumerate(chart.curves):
         style = palette.style(number)
-        figure.add_trace(_band(curve, style.colour))
-        figure.add_trace(_line(curve, style))
+        if not chart.whiskers:
+            figure.add_trace(_band(curve, style.colour))
+        figure.add_trace(_line(curve, style, whiskers=chart.whiskers))
     page.style(figure, chart.title, chart.note, legend={"title": {"text": chart.legend}})
     figure.update_xaxes(title=chart.axis)
     figure.update_yaxes(
@@ -37,7 +38,7 @@ def _band(curve: Curve, colour: str):
     )
 
 
-def _line(curve: Curve, style: palette.Style):
+def _line(curve: Curve, style: palette.Style, *, whiskers: bool):
     _png, symbol = style.marker
     _png, dashes = style.dashes
     return graph_objects.Scatter(
@@ -47,6 +48,7 @@ def _line(curve: Curve, style: palette.Style):
         mode="lines+markers",
         line={"color": style.colour, "dash": dashes},
         marker={"symbol": symbol, "size": 8},
+        error_y={"array": curve.spreads, "visible": whiskers},
         customdata=curve.spreads,
         hovertemplate="load %{x}: %{y:.5g} ± %{customdata:.3g}",
         legendgroup=curve.policy,

@@ -16,15 +16,20 @@ def draw(chart: Chart, path: pathlib.Path) -> None:
     axes = figure.add_subplot()
     for number, curve in enumerate(chart.curves):
         colour, (marker, _), (dashes, _) = palette.style(number)
-        axes.plot(
+        axes.errorbar(
             curve.loads,
             curve.means,
+            curve.spreads if chart.whiskers else None,
+            capsize=4,
             color=colour,
             marker=marker,
             linestyle=dashes,
             label=curve.policy,
         )
-        axes.fill_between(curve.loads, curve.low, curve.high, color=colour, alpha=0.15, linewidth=0)
+        if not chart.whiskers:
+            axes.fill_between(
+                curve.loads, curve.low, curve.high, color=colour, alpha=0.15, linewidth=0
+            )
     loads = sorted({load for curve in chart.curves for load in curve.loads})
     if len(loads) <= TICKS:
         axes.set_xticks(loads, [f"{load:.4g}" for load in loads])

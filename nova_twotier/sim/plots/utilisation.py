@@ -6,6 +6,7 @@ import numpy
 import pandas
 
 from nova_twotier.sim.plots import palette, window, words
+from nova_twotier.sim.plots.files import PlotError
 from nova_twotier.sim.plots.timed import Timed
 
 #: With more changes than this, the plot shows means over this many equal parts of the window.
@@ -64,11 +65,14 @@ def of(
     :param begin: start of the window (seconds); the first begin by default.
     :param end: end of the window (seconds); the last end by default.
     :param dated: whether times count from the epoch.
-    :raises PlotError: if it is not a schedule, or the window is empty.
+    :raises PlotError: if it is not a schedule, the window is empty, or more slots are in use.
     """
     begin, end = window.span(schedule, begin, end)
     tiers = {name: schedule[schedule["tier"] == name] for name in ("fg", "bg")}
     steps = {name: _steps(stays, begin, end) for name, stays in tiers.items()}
+    used = int(steps["fg"][1].max())
+    if slots is not None and slots < used:
+        raise PlotError(f"the machine cannot have {slots} slots: {used} are in use at once")
     part = 0.0
     if max(len(times) for times, _counts in steps.values()) > PARTS:
         part = (end - begin) / PARTS
@@ -78,7 +82,7 @@ def of(
         begin=begin,
         end=end,
         dated=dated,
-        slots=slots or max(int(schedule["slot"].max()) + 1, int(steps["fg"][1].max())),
+        slots=slots or max(int(schedule["slot"].max()) + 1, used),
         curves=(
             _curve("foreground", palette.FOREGROUND, *steps["fg"]),
             _curve("background", palette.BACKGROUND, *steps["bg"]),

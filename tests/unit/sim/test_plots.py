@@ -2,6 +2,7 @@
 
 import itertools
 import pathlib
+from dataclasses import replace
 from unittest import mock
 
 import fixtures
@@ -9,7 +10,16 @@ import numpy
 import pandas
 import testtools
 
-from nova_twotier.sim.plots import files, load, page, picture, recorded, utilisation, words
+from nova_twotier.sim.plots import (
+    files,
+    load,
+    load_html,
+    page,
+    picture,
+    recorded,
+    utilisation,
+    words,
+)
 from tests.unit.sim.result_builders import runs, schedule
 
 PNG = b"\x89PNG\r\n"
@@ -27,7 +37,10 @@ class TestLoad(testtools.TestCase):
         self.assertAlmostEqual(10.0, curve.means[0])
         self.assertAlmostEqual(1.0, curve.spreads[0])
         self.assertAlmostEqual(9.0, curve.low[0])
-        self.assertEqual("mean of 3 seeds, band: one standard deviation", chart.note)
+        # Of a single load, a band would have no width.
+        self.assertEqual("mean of 3 seeds, whiskers: one standard deviation", chart.note)
+        several = load.of(runs(), "average_bounded_slowdown")
+        self.assertEqual("mean of 3 seeds, band: one standard deviation", several.note)
 
     def test_one_seed_has_no_spread(self):
         chart = load.of(runs(seeds=(0,)), "utilisation")
@@ -233,6 +246,11 @@ class TestUtilisation(testtools.TestCase):
         self.assertEqual(utilisation.PARTS, len(chart.curves[0].counts))
         self.assertLessEqual(numpy.max(chart.curves[0].counts), 16.000001)
 
+    def test_more_slots_in_use_than_the_machine_has(self):
+        error = self.assertRaises(files.PlotError, utilisation.of, TestGantt.STAYS, slots=2)
+        self.assertEqual("the machine cannot have 2 slots: 3 are in use at once", str(error))
+        self.assertEqual(3, utilisation.of(TestGantt.STAYS, slots=3).slots)
+
     def test_empty_window(self):
         error = self.assertRaises(
             files.PlotError, utilisation.of, TestGantt.STAYS, begin=50.0, end=50.0
@@ -257,6 +275,26 @@ class TestFiles(testtools.TestCase):
             data = path.read_bytes()
             self.assertTrue(data.startswith(PNG))
             self.assertGreater(len(data), 20_000)
+
+    def test_spread_at_a_single_load(self):
+        """Whiskers, in the picture and on the page: seeds that differ look unlike one seed."""
+        path = self.directory / "load.png"
+        drawn = []
+        for seeds in ((1,), (0, 1, 2)):
+            chart = load.of(runs(loads=(0.7,), seeds=seeds), "utilisation")
+            spreads = tuple(replace(curve, spreads=(0.1,)) for curve in chart.curves)
+            with mock.patch.object(load.Chart, "note", "the same"):
+                files.draw(replace(chart, curves=spreads), path)
+            drawn.append(path.read_bytes())
+        # Not assertNotEqual, which would print both.
+        self.assertTrue(drawn[0] != drawn[1])
+        with mock.patch.object(page, "save") as save:
+            load_html.draw(chart, path)
+        lines = save.call_args[0][0].data
+        self.assertEqual(
+            [(True, curve.spreads) for curve in chart.curves],
+            [(line.error_y.visible, tuple(line.error_y.array)) for line in lines],
+        )
 
     def test_pages_hold_plotly_once_and_need_no_network(self):
         for name, chart in self.charts():
