@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from nova_twotier.sim import sweep
-from nova_twotier.sim.reproduce import archive, symmetry_setting
+from nova_twotier.sim.reproduce import archive, on_traces, symmetry_setting
 from nova_twotier.sim.reproduce.claims import Claim
 from nova_twotier.sim.reproduce.experiment import Experiment, Run, Settings, Table
 from nova_twotier.sim.reproduce.measures import never_above
@@ -39,8 +39,7 @@ def _name(policy: str, source: str) -> str:
 
 
 def _scenarios(policy: str, base: Scenario | None = None) -> dict[str, Scenario]:
-    given = {"policy": policy}
-    base = Scenario(**given) if base is None else replace(base, **given)
+    base = Scenario(policy) if base is None else replace(base, policy=policy)
     return {_name(policy, source): replace(base, estimates=source) for source in _SOURCES[policy]}
 
 
@@ -105,15 +104,8 @@ def _seeded(
 
 
 def _tables(results: Results, _settings: Settings) -> Iterator[Table]:
-    runs = results.runs
-    for place in dict.fromkeys(runs["place"]):
-        here = runs[runs["place"] == place].groupby("series", sort=False)
-        means = here[[metric for metric, _unit in _COLUMNS.values()]].mean()
-        rows = {
-            str(series): [row[metric] / unit for metric, unit in _COLUMNS.values()]
-            for series, row in means.iterrows()
-        }
-        yield Table(place, tuple(_COLUMNS), rows)
+    for place in dict.fromkeys(results.runs["place"]):
+        yield on_traces.table(results, place, _COLUMNS)
 
 
 def _claim(place: str, what: str, aim: float, series: str, base: str, metric: str) -> Claim:

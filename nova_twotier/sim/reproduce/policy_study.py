@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from nova_twotier.sim import sweep
-from nova_twotier.sim.reproduce import archive
+from nova_twotier.sim.reproduce import archive, on_traces
 from nova_twotier.sim.reproduce.archive import Source
 from nova_twotier.sim.reproduce.claims import Claim
 from nova_twotier.sim.reproduce.experiment import Experiment, Plot, Run, Settings, Table
@@ -124,17 +124,9 @@ def _scenarios(study: str, seeds: int) -> Iterator[tuple[str, Scenario, int]]:
 
 def _tables(results: Results, settings: Settings) -> Iterator[Table]:
     """What is not plotted, and how far a job may be overtaken."""
-    runs = results.runs
-    for place in dict.fromkeys(runs["place"]):
-        if not place.endswith((LOGGED, ROBUSTNESS)):
-            continue
-        here = runs[runs["place"] == place].groupby("series", sort=False)
-        means = here[[metric for metric, _unit in _COLUMNS.values()]].mean()
-        rows = {
-            series: [row[metric] / unit for metric, unit in _COLUMNS.values()]
-            for series, row in means.iterrows()
-        }
-        yield Table(place, tuple(_COLUMNS), rows)
+    for place in dict.fromkeys(results.runs["place"]):
+        if place.endswith((LOGGED, ROBUSTNESS)):
+            yield on_traces.table(results, place, _COLUMNS)
     bounds = {}
     traces = {name: TRACES[name] for name in _chosen(settings, TRACES)}
     for trace, path in archive.find(settings.traces, traces).items():
