@@ -7,6 +7,8 @@ import pandas
 
 from nova_twotier.sim import whole_file
 
+SUFFIXES = (".csv", ".parquet")
+
 
 class TableError(ValueError):
     """A file that cannot hold or does not hold a table; the message says why."""
@@ -50,8 +52,8 @@ def checked(path: str | pathlib.Path) -> pathlib.Path:
     :raises TableError: if it is not.
     """
     path = pathlib.Path(path)
-    if path.suffix not in (".csv", ".parquet"):
-        raise TableError(f"{path}: a table is a file that ends in .csv or .parquet")
+    if path.suffix not in SUFFIXES:
+        raise TableError(f"{path}: a table is a file that ends in {' or '.join(SUFFIXES)}")
     return path
 
 

@@ -171,6 +171,11 @@ class Amount(FormattableColumn):
 
         return report_tables.amount(self._value, self._unit)
 
+    def machine_readable(self):
+        """JSON has no infinity, as the ratio to a wait of 0 is."""
+        value = self._value
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
 
 class Holds(FormattableColumn):
     """Whether a claim holds; None is not tested."""

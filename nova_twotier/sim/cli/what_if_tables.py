@@ -52,7 +52,7 @@ class Between(FormattableColumn):
 
 
 def span(seconds: float) -> str:
-    """`2 d 03 h`, `1 h 05 min`, `12 min 30 s`, `45 s`, `now` or `never`."""
+    """`2 d 03 h`, `1 h 05 min`, `12 min 30 s`, `45 s` or `never`; `-` of NaN."""
     if not math.isfinite(seconds):
         return "never" if seconds == math.inf else "-"
     whole = round(seconds)

@@ -16,5 +16,6 @@ class WorkloadConvert(Action):
         workload_output.add_arguments(parser)
 
     def take_action(self, parsed_args):
+        workload_output.check(parsed_args.out)
         workload_output.write(options.workload(parsed_args, self.app.complain), parsed_args)
         return 0

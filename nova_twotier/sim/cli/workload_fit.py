@@ -17,8 +17,10 @@ class WorkloadFit(Action):
         )
 
     def take_action(self, parsed_args):
+        from nova_twotier.sim import whole_file
         from nova_twotier.sim.workloads import jann97
 
+        whole_file.possible(parsed_args.out)
         parsed_args.load = None
         jann97.fit(options.workload(parsed_args, self.app.complain)).save(parsed_args.out)
         return 0

@@ -20,10 +20,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def write(workload, parsed: argparse.Namespace) -> None:
-    """Write the workload as the options of `add_arguments` say.
+def check(path: str) -> None:
+    """Check, before a long trace is read, that a workload can be written to a path.
 
-    :raises ValueError: if the file's name ends in none of the suffixes.
+    :raises ValueError: if its name ends in none of the suffixes, or no file can be made there.
+    """
+    from nova_twotier.sim import tables, whole_file
+
+    if not path.endswith(TRACES + tables.SUFFIXES):
+        raise ValueError(
+            f"{path}: a workload is a file that ends in {' or '.join(TRACES)} (a trace), or in "
+            f"{' or '.join(tables.SUFFIXES)} (a table)"
+        )
+    whole_file.possible(path)
+
+
+def write(workload, parsed: argparse.Namespace) -> None:
+    """Write the workload as the options of `add_arguments` say, where `check` allows it.
+
     :raises OSError: if it cannot be written.
     """
     import pandas

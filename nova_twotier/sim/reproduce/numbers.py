@@ -34,7 +34,7 @@ class Number:
 
     @property
     def name(self) -> str:
-        return f"{self.row} {self.column}: {self.group}"
+        return f"{f'{self.row} {self.column}'.strip()}: {self.group}"
 
     @property
     def percent(self) -> float:

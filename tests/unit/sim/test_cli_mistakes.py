@@ -59,6 +59,16 @@ class TestMistakes(CommandCase):
         ):
             self.refused_run(words, *args)
 
+    def test_places_for_workloads_are_checked_first(self):
+        """Before a long trace is read: here, one that is not there."""
+        words = "t.txt: a workload is a file that ends in .swf or .swf.gz (a trace), or in .csv or "
+        for command in ("convert", "generate"):
+            source = ("workload", command, self.path("no.swf"))
+            self.refused(words, *source, "--out", self.path("t.txt"))
+            self.refused("there is no directory", *source, "--out", self.path("no/t.swf"))
+        fit = ("workload", "fit", self.path("no.swf"))
+        self.refused("there is no directory", *fit, "--out", self.path("no/t.json"))
+
     def test_columns_are_refused_before_the_run(self):
         run = (self.source, "--policy", "fcfs", "-c", "policy", "-c", "nope")
         with mock.patch("nova_twotier.sim.simulation.simulate", side_effect=KeyError("begun")):

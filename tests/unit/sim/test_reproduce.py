@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import pathlib
 from contextlib import redirect_stderr, redirect_stdout
 from html.parser import HTMLParser
@@ -13,6 +14,7 @@ import testtools
 
 from nova_twotier.sim import sweep
 from nova_twotier.sim.cli import main
+from nova_twotier.sim.cli.reproduce import Amount
 from nova_twotier.sim.reproduce import archive, jss_tables, registry, report_tables
 from nova_twotier.sim.reproduce.numbers import Number
 from nova_twotier.sim.scenario import Scenario
@@ -264,6 +266,15 @@ class TestNamesAndMistakes(ReproduceCase):
 class TestWording(testtools.TestCase):
     def number(self, paper, ours):
         return Number.of("wait", "KTH", "EASY", paper, [ours])
+
+    def test_numbers_without_columns(self):
+        self.assertEqual("KTH EASY: wait", self.number(10.0, 11.0).name)
+        self.assertEqual("KTH: wait", Number.of("wait", "KTH", "", 10.0, [11.0]).name)
+
+    def test_a_ratio_to_nothing_is_valid_json(self):
+        endless, plain = Amount(math.inf, "times"), Amount(1.5, "times")
+        self.assertEqual([None, 1.5], [each.machine_readable() for each in (endless, plain)])
+        self.assertEqual("inf times", endless.human_readable())
 
     def test_deviation(self):
         self.assertEqual("+10.0 %", report_tables.deviation(self.number(10.0, 11.0), False))
