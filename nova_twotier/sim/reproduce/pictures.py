@@ -2,6 +2,7 @@
 
 import io
 import math
+import textwrap
 from collections.abc import Iterator, Sequence
 
 import numpy
@@ -39,15 +40,20 @@ def curves(chart: load.Chart) -> bytes:
 
 
 def bars(numbers: Sequence[Number], *, logarithmic: bool) -> bytes:
-    """The numbers of one group: ours beside the paper's, a panel a row of the table."""
+    """The numbers of one group: ours beside the paper's, if any is printed.
+
+    A panel a row of the table.
+    """
     rows = list(dict.fromkeys(number.row for number in numbers))
     figure = Figure(figsize=(3.4 * len(rows), 3.7), layout="constrained")
     panels = figure.subplots(1, len(rows), sharey=True, squeeze=False)[0]
     for axes, row in zip(panels, rows, strict=True):
-        _panel(axes, [number for number in numbers if number.row == row])
+        own = [number for number in numbers if number.row == row]
+        _panel(axes, own, beside=not all(math.isnan(number.paper) for number in numbers))
         picture.title(axes, row)
         picture.grid(axes, "y")
-    panels[0].set_ylabel(numbers[0].group)
+    # A line may be as long as the panels are high.
+    panels[0].set_ylabel(textwrap.fill(numbers[0].group, 30))
     lowest = min((value for value in _values(numbers) if value > 0), default=0)
     if logarithmic and lowest:
         picture.logarithmic(panels[0])
@@ -59,24 +65,26 @@ def bars(numbers: Sequence[Number], *, logarithmic: bool) -> bytes:
     return stream.getvalue()
 
 
-def _panel(axes, numbers: Sequence[Number]) -> None:
+def _panel(axes, numbers: Sequence[Number], *, beside: bool) -> None:
+    """:param beside: whether to draw the paper's numbers, too."""
     places = numpy.arange(len(numbers))
     below = [number.ours - number.low for number in numbers]
     above = [number.high - number.ours for number in numbers]
     drawn = any(below) or any(above)
-    # Hatched as well, so that they differ in grey print.
+    if beside:
+        # Hatched as well, so that they differ in grey print.
+        axes.bar(
+            places - WIDTH / 4,
+            [number.paper for number in numbers],
+            WIDTH / 2,
+            color=palette.ORANGE,
+            hatch="///",
+            edgecolor="white",
+            linewidth=0,
+            label="paper",
+        )
     axes.bar(
-        places - WIDTH / 4,
-        [number.paper for number in numbers],
-        WIDTH / 2,
-        color=palette.ORANGE,
-        hatch="///",
-        edgecolor="white",
-        linewidth=0,
-        label="paper",
-    )
-    axes.bar(
-        places + WIDTH / 4,
+        places + WIDTH / 4 if beside else places,
         [number.ours for number in numbers],
         WIDTH / 2,
         color=palette.BLUE,

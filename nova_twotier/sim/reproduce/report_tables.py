@@ -21,9 +21,23 @@ def numbers(outcome: Outcome) -> Iterable[str]:
     if not outcome.numbers:
         return
     points = outcome.experiment.points
+    if all(math.isnan(number.paper) for number in outcome.numbers):
+        yield (
+            "<section><h2>Our numbers</h2><p class='legend'>"
+            "<b>means over the seeds</b> (least to greatest)</p>"
+        )
+    else:
+        yield _beside(points)
+    for group, cells in grouped(outcome.numbers).items():
+        yield _table(group, cells, points)
+    yield "</section>"
+
+
+def _beside(points: bool) -> str:
+    """The heading of numbers that stand beside the paper's."""
     close, far = POINTS if points else PERCENT
     unit = "percentage points" if points else "%"
-    yield (
+    return (
         "<section><h2>Ours beside the paper's</h2><p class='legend'>"
         "<b>ours</b> (least to greatest of the seeds), the paper's, and the deviation: "
         f"<span class='chip'>within {close:g} {unit}</span> "
@@ -32,9 +46,6 @@ def numbers(outcome: Outcome) -> Iterable[str]:
         f"<span class='chip over far'>▲ bold</span> <span class='chip under far'>▼ bold</span> "
         f"beyond {far:g} {unit}</p>"
     )
-    for group, cells in grouped(outcome.numbers).items():
-        yield _table(group, cells, points)
-    yield "</section>"
 
 
 def claims(findings: Sequence[tuple[Claim, Finding]], against: str) -> Iterable[str]:

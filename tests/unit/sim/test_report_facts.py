@@ -1,8 +1,12 @@
 """What a report says was run: simulations, jobs, and what was left out."""
 
+import math
+from unittest import mock
+
 import pandas
 import testtools
 
+from nova_twotier.sim.plots import picture
 from nova_twotier.sim.reproduce import report
 from nova_twotier.sim.reproduce.experiment import Experiment, Settings
 from nova_twotier.sim.reproduce.numbers import Number
@@ -20,6 +24,27 @@ def page(*runs, head=None, numbers=(), done=0, simulated=()):
     keys = frozenset(simulated)
     outcome = Outcome(experiment, settings, results, list(numbers), [], done, 0.0, simulated=keys)
     return report.page(outcome, "twotier-sim")
+
+
+class TestNumbers(testtools.TestCase):
+    def drawn(self, *printed):
+        """What the report calls them, and the words of its picture."""
+        numbers = [Number.of("g", "r", str(n), paper, [1.0]) for n, paper in enumerate(printed)]
+        with mock.patch.object(picture, "save") as save:
+            text = page(numbers=numbers)
+        legend = save.call_args[0][0].legends[0]
+        return text, [each.get_text() for each in legend.get_texts()]
+
+    def test_beside_those_of_the_paper(self):
+        text, legend = self.drawn(2.0, math.nan)
+        self.assertIn("<h2>Ours beside the paper's</h2>", text)
+        self.assertEqual(["paper", "ours"], legend)
+
+    def test_where_the_paper_prints_none(self):
+        text, legend = self.drawn(math.nan, math.nan)
+        self.assertIn("<h2>Our numbers</h2>", text)
+        self.assertNotIn("the paper's, and the deviation", text)
+        self.assertEqual(["ours"], legend)
 
 
 class TestFacts(testtools.TestCase):
