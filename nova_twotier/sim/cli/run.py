@@ -62,8 +62,11 @@ class Run(Card):
                 ended=None if shown.disable else lambda _job: shown.update(),
             )
         if len(result.rejected):
+            first = result.rejected.iloc[0]
+            # Each job has a reason of its own.
+            such = f", such as job {first['job']}" if len(result.rejected) > 1 else ""
             jobs = count(len(result.rejected), "job")
-            self.app.complain(f"{jobs} rejected: {result.rejected['reason'].iloc[0]}")
+            self.app.complain(f"{jobs} rejected{such}: {first['reason']}")
         row = metrics.summarise(result)
         if parsed_args.load is not None:
             row["load"] = parsed_args.load  # also of jobs that a network rejected

@@ -135,6 +135,10 @@ class TestRun(CommandCase):
         self.assertEqual("twotier-sim: 1 job rejected: needs 9 slots; the cluster has 2\n", err)
         row = json.loads(out)
         self.assertEqual((0, 3, 1), (code, row["jobs"], row["rejected"]))
+        source = self.trace("two.swf", *self.JOBS, (4, 30, 50, 9, 60), (5, 30, 50, 7, 60))
+        _code, _out, err = self.main("run", source, "--policy", "fcfs")
+        several = "2 jobs rejected, such as job 4: needs 9 slots; the cluster has 2"
+        self.assertEqual(f"twotier-sim: {several}\n", err)
 
     def test_every_option(self):
         row = json.loads(
