@@ -11,11 +11,10 @@ from oslo_middleware.request_id import ENV_REQUEST_ID
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from nova_twotier.api import board, errors, keystone, metrics, openapi, policies, websso
+from nova_twotier.api import board, errors, health, keystone, metrics, openapi, policies, websso
 from nova_twotier.api.auth import Identified, NoAuth, Private
 from nova_twotier.api.errors import Refused
 from nova_twotier.api.guard import OURS, Guard
-from nova_twotier.api.health import Health
 from nova_twotier.api.loopback import LoopbackOnly
 from nova_twotier.api.routes import ROUTES, operations
 from nova_twotier.api.site import Site
@@ -28,7 +27,6 @@ from nova_twotier.ledger.placement import PlacementError
 
 LOG = logging.getLogger(__name__)
 
-HEALTHCHECK = "/healthcheck"
 #: The only paths that need no token.
 PUBLIC = {path for path, _method, operation in operations() if operation.rule is None}
 
@@ -116,13 +114,13 @@ class _Door:
     def __init__(self, site: Site, public, private):
         self._public = public
         self._private = private
-        self._health = Health(public, site)
+        self._health = health.Health(public, site)
         # Also if they are switched off: then nothing is there, with or without a token.
         self._open = PUBLIC | {metrics.PATH}
 
     def __call__(self, environ, start_response):
         path = environ.get("PATH_INFO", "").rstrip("/") or "/"
-        if path == HEALTHCHECK:
+        if health.is_check(path):
             # Healthcheck answers keep oslo.middleware's format, which monitoring systems know.
             environ[OURS] = True
             return self._health(environ, start_response)

@@ -1,6 +1,7 @@
 """`/healthcheck`: oslo.middleware's, with a reason that says whether the pools have a manager."""
 
 import threading
+import time
 from concurrent.futures import Future
 from types import SimpleNamespace
 
@@ -11,8 +12,14 @@ from nova_twotier.api.site import Site
 from nova_twotier.db.heartbeats import Heartbeat, absences
 from nova_twotier.db.store import DATABASE_ERRORS
 
+PATH = "/healthcheck"
 #: Seconds that the database may take to answer: load balancers and monitoring wait not much longer.
 TIMEOUT = 3.0
+
+
+def is_check(path: str) -> bool:
+    """Whether the path of a request is that of health checks."""
+    return path.rstrip("/") == PATH
 
 
 class Health(Healthcheck):
@@ -36,10 +43,13 @@ class ManagerCheck:
         self._site = site
         self._lock = threading.Lock()
         self._answer: Future[dict[str, Heartbeat]] | None = None
+        self._asked_at = 0.0
 
     def healthcheck(self, _server_port) -> HealthcheckResult:
+        answer = self._ask()
         try:
-            found = self._ask().result(TIMEOUT)
+            # One that has hung for so long is not waited for by each check anew.
+            found = answer.result(max(0.0, self._asked_at + TIMEOUT - time.monotonic()))
         except (TimeoutError, *DATABASE_ERRORS):
             return HealthcheckResult(False, "the database does not answer")
         return HealthcheckResult(True, "; ".join(absences(found)) or "OK")
@@ -53,6 +63,7 @@ class ManagerCheck:
             answer = self._answer
             if answer is None or answer.done():
                 answer = self._answer = Future()
+                self._asked_at = time.monotonic()
                 threading.Thread(target=self._read, args=(answer,), daemon=True).start()
             return answer
 

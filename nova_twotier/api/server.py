@@ -1,8 +1,8 @@
 """The WSGI server of `twotier-api`, which slow or greedy clients cannot block.
 
 It is waitress: a single loop receives whole requests and sends the answers, so that a slow client
-occupies no thread. Added here are a limit on the total time that a client takes, and dropping the
-slowest connections to make room for new ones.
+occupies no thread. Added here are a limit on the total time that a client takes, dropping the
+slowest connections to make room for new ones, and a thread for health checks alone.
 """
 
 import contextlib
@@ -14,9 +14,9 @@ import uuid
 from waitress.adjustments import Adjustments
 from waitress.channel import ClientDisconnected, HTTPChannel
 from waitress.server import TcpWSGIServer
-from waitress.task import ErrorTask
+from waitress.task import ErrorTask, ThreadedTaskDispatcher
 
-from nova_twotier.api import errors
+from nova_twotier.api import errors, health
 
 #: The Server header: without the machine and without versions.
 NAME = "twotier-api"
@@ -50,6 +50,9 @@ class Server(TcpWSGIServer):
     def __init__(self, options, max_body: int, application, listening: socket.socket):
         self._most = options.max_connections
         self.request_timeout = options.request_timeout
+        # So that the reason can be asked for while all other threads wait for the database.
+        self._checks = ThreadedTaskDispatcher()
+        self._checks.set_thread_count(1)
         super().__init__(
             application,
             _sock=listening,
@@ -80,6 +83,13 @@ class Server(TcpWSGIServer):
                 clear_untrusted_proxy_headers=False,
             ),
         )
+
+    def add_task(self, task):
+        request = task.requests[0]
+        if not request.error and health.is_check(request.path):
+            self._checks.add_task(task)
+        else:
+            super().add_task(task)
 
     def handle_accept(self):
         super().handle_accept()

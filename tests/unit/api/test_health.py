@@ -1,6 +1,8 @@
 """What load balancers and monitoring read from `/healthcheck`."""
 
 import threading
+import time
+import types
 from unittest import mock
 
 import fixtures
@@ -62,6 +64,22 @@ class TestHealth(ApiCase):
             finally:
                 goes_on.set()
         self.assertEqual([1], asked)
+
+    def test_one_that_has_hung_for_long_is_not_waited_for_again(self):
+        goes_on = threading.Event()
+        now = 0.0
+        clock = types.SimpleNamespace(monotonic=lambda: now)
+        self.useFixture(fixtures.MonkeyPatch("nova_twotier.api.health.time", clock))
+        with mock.patch.object(self.store, "reading", lambda: goes_on.wait(300)):
+            try:
+                with mock.patch("nova_twotier.api.health.TIMEOUT", 0.2):
+                    self.unavailable()
+                now, began = 100.0, time.monotonic()
+                with mock.patch("nova_twotier.api.health.TIMEOUT", 60.0):
+                    self.unavailable()
+                self.assertLess(time.monotonic() - began, 60.0)
+            finally:
+                goes_on.set()
 
     def unavailable(self):
         answer = self.get("/healthcheck", None)
