@@ -136,6 +136,8 @@ class Requests:
         except (Deposed, *DATABASE_ERRORS) as error:
             LOG.warning("Request %s was not made: %s", request.key, error)
             return CloudError(str(error))
+        if request.before is not None:
+            LOG.info("Request %s has succeeded at last", request.key)
         return None
 
 

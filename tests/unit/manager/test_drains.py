@@ -129,21 +129,21 @@ class TestDrains(testtools.TestCase):
         self.drains.read(1.0)
         said = []
         for self.refusal in ("no", "no", "no", "never", None, "no"):
+            before = len(self.logged.output)
             self.assertEqual(2, len(self.told()), "asked again each time")
-            said.append(self.logged.output.splitlines())
-            self.logged.reset_output()
+            said.append(self.logged.output[before:].splitlines())
         doing = [f"Host {host} is drained: disabling its nova-compute" for host in "ab"]
-        for lines, refusal, begun in (
-            (said[0], "no", True),
+        for lines, answer, begun in (
+            (said[0], ": no", True),
             (said[1], "", False),
             (said[2], "", False),
-            (said[3], "never", False),
-            (said[4], "", False),
-            (said[5], "no", True),
+            (said[3], ": never", False),
+            (said[4], " has succeeded at last", False),
+            (said[5], ": no", True),
         ):
-            refused = [f"Request drain {host}: {refusal}" for host in "ab" if refusal]
+            answers = [f"Request drain {host}{answer}" for host in "ab" if answer]
             shown = [line.partition(" (Request-ID")[0] for line in lines]
-            self.assertCountEqual([*(doing if begun else ()), *refused], shown)
+            self.assertCountEqual([*(doing if begun else ()), *answers], shown)
 
     def test_what_nova_has_not_answered_yet_is_not_asked_again(self):
         answer = threading.Event()
