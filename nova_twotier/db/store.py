@@ -94,16 +94,18 @@ class Store:
             raise
         self._session = sessionmaker(self._engine, expire_on_commit=False)
         event.listen(self._session, "before_flush", job_counts.follow)
+        #: When each open session began, by `time.monotonic`.
+        self._open: dict[object, float] = {}
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Session]:
-        with self._session.begin() as session:
+        with self._timed(), self._session.begin() as session:
             yield session
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Session]:
         """A session that only reads, and so never waits for one that writes."""
-        with self._session() as session:
+        with self._timed(), self._session() as session:
             session.connection(execution_options=READING)
             yield session
 
@@ -115,6 +117,23 @@ class Store:
                 statement = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
                 session.connection().exec_driver_sql(statement)
             yield session
+
+    @contextlib.contextmanager
+    def _timed(self) -> Iterator[None]:
+        session = object()
+        self._open[session] = time.monotonic()
+        try:
+            yield
+        finally:
+            del self._open[session]
+
+    def waited(self) -> float:
+        """For how many seconds the longest of the open sessions has been open.
+
+        It is many if the database hangs: no session waits for anything else.
+        """
+        now = time.monotonic()
+        return now - min(list(self._open.values()), default=now)
 
     def close(self) -> None:
         self._engine.dispose()

@@ -30,7 +30,7 @@ from nova_twotier.manager.pool_metrics import PoolMetrics
 LOG = logging.getLogger(__name__)
 
 _SIGNALS = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
-#: Seconds between two checks that all loops still run.
+#: Seconds between two checks that all loops still run, and do not hang.
 _CHECK_INTERVAL = 0.5
 #: Thresholds of Python's garbage collector. A poll of a long queue makes and keeps hundreds of
 #: thousands of objects; with the default thresholds the collector would go through them repeatedly.
@@ -61,7 +61,7 @@ def run(conf, check: Callable[[], object]) -> None:
             running = [threads.submit(loop.run) for loop in loops]
             courier.start()
             try:
-                _serve(conf, running, check)
+                _serve(conf, loops, running, check)
             finally:
                 for loop in loops:
                     loop.stop()
@@ -91,9 +91,11 @@ def _signals_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _serve(conf, running: list[Future], check: Callable[[], object]) -> None:
+def _serve(conf, loops: list[Loop], running: list[Future], check: Callable[[], object]) -> None:
     LOG.info("The queue manager serves the pools %s", ", ".join(conf.manager.pools))
-    while not any(loop.done() for loop in running):
+    while not any(each.done() for each in running):
+        for loop in loops:
+            loop.report_hang()
         received = signal.sigtimedwait(_SIGNALS, _CHECK_INTERVAL)
         # Interrupted by SIGSTOP, CPython 3.11 may return a signal that was never sent.
         if received is None or received.si_signo not in _SIGNALS:

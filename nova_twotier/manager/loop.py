@@ -12,6 +12,7 @@ from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.notifications import Listener
 from nova_twotier.core import policies
 from nova_twotier.db import queue_policy, time_shift
+from nova_twotier.db.heartbeats import LONGEST_POLL
 from nova_twotier.db.store import DATABASE_ERRORS, Store
 from nova_twotier.db.terms import Deposed
 from nova_twotier.ledger.placement import PlacementError
@@ -21,6 +22,7 @@ from nova_twotier.manager.counters import Counters
 from nova_twotier.manager.election import Candidate, brief
 from nova_twotier.manager.engine import Engine
 from nova_twotier.manager.pool_metrics import PoolMetrics
+from nova_twotier.manager.standby import Standby
 from nova_twotier.manager.utilisation import Utilisation
 
 LOG = logging.getLogger(__name__)
@@ -37,6 +39,8 @@ LONGEST = 10.0
 #: Seconds after the start in which it is no error if the cloud does not answer yet: its services
 #: may be starting, too.
 STARTING = 60.0
+#: Seconds for which the loop waits for the database until the log says so.
+HANGS = 30.0
 
 
 class Loop:
@@ -83,7 +87,9 @@ class Loop:
         self._backoff = LoginBackoff()
         #: The policy to use, as last read.
         self._policy = ""
-        self._followed: str | None = None
+        self._standby = Standby(store, candidate.pool, lease)
+        #: Since when the loop is at work, without a pause; None in a pause.
+        self._busy_since: float | None = None
         #: The last shift of recorded times, until the database has said that it was committed.
         self._shift: time_shift.Attempt | None = None
 
@@ -91,12 +97,14 @@ class Loop:
         """Run until `stop` is called; unexpected errors are raised."""
         try:
             while not self._stopping.is_set():
+                self._busy_since = self._clock()
                 if self._stand():
                     self._lead()
                 else:
-                    self._stopping.wait(self._lease / 2)
+                    self._rest(self._stopping, self._lease / 2)
         finally:
             self._candidate.close()
+            self._busy_since = None
 
     def stop(self) -> None:
         """Finish the poll in progress, then give up the lead."""
@@ -112,16 +120,43 @@ class Loop:
         self._hosts_changed.set()
         self._woken.set()
 
+    def report_hang(self) -> None:
+        """Log once that the loop hangs; for another thread, as the loop itself cannot then."""
+        since = self._busy_since
+        if since is None or self._trouble[0]:
+            return
+        pool, busy = self._candidate.pool, self._clock() - since
+        if min(busy, self._store.waited()) >= HANGS:
+            said = f"[database] has not answered for {HANGS:g} s: pool {pool} waits for it"
+        elif busy >= LONGEST_POLL:
+            said = (
+                f"The manager of pool {pool} has been busy for {LONGEST_POLL:g} s without a pause: "
+                "Nova, Placement, the message bus or [coordination]backend_url is slow, or hangs"
+            )
+        else:
+            return
+        self._trouble = said, False
+        LOG.warning(said)
+
+    def _rest(self, event: threading.Event, seconds: float) -> bool:
+        """Wait until an event is set; returns False if it was not."""
+        self._busy_since = None
+        happened = event.wait(seconds)
+        self._busy_since = self._clock()
+        return happened
+
     def _stand(self) -> bool:
         try:
             leads = self._candidate.stand()
-            leader = None if leads else self._candidate.leader()
+            if leads:
+                self._standby.lead()
+            else:
+                again = bool(self._trouble[0])
+                self._standby.follow(self._candidate.leader(), self._wall(), again=again)
         except TROUBLE as error:
             self._report(error, self._lease / 2)
             return False
-        if leader is not None and leader != self._followed:
-            LOG.info("Standing by: pool %s is led by %s", self._candidate.pool, leader)
-        self._followed, self._trouble = leader, ("", False)
+        self._trouble = ("", False)
         return leads
 
     def _lead(self) -> None:
@@ -210,6 +245,7 @@ class Loop:
     def _poll(self, engine: Engine, history: Utilisation) -> None:
         """Poll once, then wait until the next poll."""
         self._woken.clear()
+        self._busy_since = self._clock()
         try:
             with self._store.reading() as session:
                 self._candidate.fence(session)
@@ -243,15 +279,15 @@ class Loop:
         pause = min(TIMES * (took - QUICK), LONGEST)
         end = began + max(self._options.poll_interval, pause)
         while (left := end - self._clock()) > 0:
-            news = self._woken.wait(min(left, self._options.watch_interval))
+            news = self._rest(self._woken, min(left, self._options.watch_interval))
             if news or self._store.last_event() != seen:
                 rest = began + min(took, pause) - self._clock()
-                self._stopping.wait(max(rest, GATHER if news else 0.0))
+                self._rest(self._stopping, max(rest, GATHER if news else 0.0))
                 return
 
     def _pause(self, error: Exception) -> None:
         """Report passing trouble, and wait until it is time to try again."""
-        self._stopping.wait(self._report(error, self._options.poll_interval))
+        self._rest(self._stopping, self._report(error, self._options.poll_interval))
 
     def _report(self, error: Exception, pause: float) -> float:
         """Log an error once, not at every retry; a moment after the start it is none yet.

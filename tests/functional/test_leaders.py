@@ -75,6 +75,20 @@ class TestOnFiles(testtools.TestCase):
         site.leads(manager)
         manager.says(f"leads pool default, term {term + 1}")
 
+    def test_of_a_paused_leader_that_keeps_its_lock_the_standby_says_so(self):
+        site = Site(self, lease=3)
+        first = site.start()
+        site.leads(first)
+        second = site.start()
+        second.says(STANDS_BY)
+        first.signal(signal.SIGSTOP)
+        second.says("still holds the lead")
+        [said] = [line for line in second.log().splitlines() if "still holds the lead" in line]
+        self.assertRegex(said, r"WARNING .*Pool default: no manager since \S+Z, but \S+:\d+ still")
+        first.signal(signal.SIGCONT)
+        second.says(STANDS_BY, times=2)
+        self.assertEqual(1, second.log().count("still holds the lead"))
+
     def test_reads_its_options_again(self):
         site = Site(self, more="policy = fcfs")
         manager = site.start()

@@ -4,6 +4,8 @@ import os
 import pathlib
 import sqlite3
 import sys
+import threading
+import time
 from functools import partial
 from unittest import mock
 
@@ -302,3 +304,40 @@ class TestOpening(testtools.TestCase):
         again = Store(f"sqlite:///{directory.path}/twotier.sqlite")
         self.addCleanup(again.close)
         self.assertEqual(1, len(again.jobs()))
+
+
+class TestWaits(testtools.TestCase):
+    """How long the open sessions have been open, from which the manager tells a hang."""
+
+    def setUp(self):
+        super().setUp()
+        path = self.useFixture(fixtures.TempDir()).path + "/queue.sqlite"
+        self.store = Store(f"sqlite:///{path}")
+        self.addCleanup(self.store.close)
+        self.other = sqlite3.connect(path, isolation_level=None)
+        self.addCleanup(self.other.close)
+
+    def test_a_session_that_waits_for_another_writer(self):
+        self.other.execute("BEGIN IMMEDIATE")
+        thread = threading.Thread(target=self.store.submit, args=(1, [1.0]))
+        thread.start()
+        try:
+            deadline = time.monotonic() + 60
+            while self.store.waited() < 0.3:
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.01)
+            # That of others, which are quick, does not count instead.
+            before = self.store.waited()
+            self.assertEqual([], self.store.jobs())
+            self.assertGreaterEqual(self.store.waited(), before)
+        finally:
+            self.other.execute("ROLLBACK")
+            thread.join()
+        self.assertEqual(0.0, self.store.waited())
+
+    def test_a_session_that_fails_is_over(self):
+        for session in (self.store.transaction, self.store.reading):
+            with testtools.ExpectedException(ZeroDivisionError), session():
+                self.assertGreater(self.store.waited(), 0.0)
+                raise ZeroDivisionError
+            self.assertEqual(0.0, self.store.waited())

@@ -2,6 +2,7 @@
 
 import signal
 import types
+from functools import partial
 from unittest import mock
 
 import fixtures
@@ -39,12 +40,21 @@ class TestSignals(testtools.TestCase):
             register_opts=lambda _options: None,
         )
         self.reloads = []
+        self.looks = []
+        loops = [
+            types.SimpleNamespace(report_hang=partial(self.looks.append, pool))
+            for pool in ("default", "gpu")
+        ]
         running = [types.SimpleNamespace(done=lambda: False)]
-        daemon._serve(conf, running, lambda: None)
+        daemon._serve(conf, loops, running, lambda: None)
         return left
 
     def test_sigterm_ends_it(self):
         self.assertEqual([], self.serve(None, signal.SIGTERM))
+
+    def test_meanwhile_it_looks_whether_loops_hang(self):
+        self.serve(None, signal.SIGTERM)
+        self.assertEqual(2 * ["default", "gpu"], self.looks)
 
     def test_sighup_reads_the_options_again(self):
         self.assertEqual([], self.serve(signal.SIGHUP, signal.SIGINT))

@@ -293,6 +293,104 @@ class TestTrouble(LoopTestCase):
         self.assertIn("close", self.calls)
 
 
+class TestHangs(LoopTestCase):
+    """What hangs shows in the log, as another thread sees it: nothing is raised."""
+
+    DATABASE = "WARNING [database] has not answered for 30 s: pool default waits for it"
+    BUSY = "WARNING The manager of pool default has been busy for 120 s without a pause: Nova, "
+    WORKS = "INFO Nova and Placement answer: the queue of pool default works"
+
+    def setUp(self):
+        super().setUp()
+        self.opened_at, self.logged_before = None, len(self.log.output)
+        self.useFixture(fixtures.MockPatchObject(self.store, "waited", self.waited))
+
+    def waited(self):
+        return 0.0 if self.opened_at is None else self.clock.now - self.opened_at
+
+    def look_for(self, seconds):
+        """Let another thread look, once a second."""
+        for _second in range(seconds):
+            self.clock.now += 1.0
+            self.loop.report_hang()
+
+    def hanging(self, seconds, database=False):
+        def poll(_engine):
+            self.opened_at = self.clock.now if database else None
+            self.look_for(seconds)
+            self.opened_at = None
+            return False
+
+        return poll
+
+    def said(self):
+        lines = self.log.output[self.logged_before :].splitlines()
+        return [line for line in lines if " policy of " not in line]
+
+    def test_the_database_hangs_in_a_poll(self):
+        self.run_script(False, self.hanging(29, True), self.hanging(100, True), False)
+        self.assertEqual([self.WORKS, self.DATABASE, self.WORKS], self.said())
+
+    def test_each_hang_is_said(self):
+        self.run_script(*2 * [self.hanging(45, True), False])
+        self.assertEqual(2 * [self.DATABASE, self.WORKS], self.said())
+
+    def test_what_ends_in_an_error_that_is_repeated_is_said_once(self):
+        def lost(_engine):
+            self.hanging(60, True)(_engine)
+            raise DBError("Lost connection")
+
+        self.run_script(False, lost, lost, lost, False)
+        error = "ERROR [database]: Lost connection. Trying again every 1 s."
+        self.assertEqual([self.WORKS, self.DATABASE, error, self.WORKS], self.said())
+
+    def test_others_hang_in_a_poll(self):
+        self.run_script(False, self.hanging(119), self.hanging(200), False)
+        self.assertEqual([self.WORKS, self.WORKS], [self.said()[0], self.said()[2]])
+        self.assertEqual(3, len(self.said()))
+        self.assertTrue(self.said()[1].startswith(self.BUSY), self.said())
+
+    def test_polls_without_a_pause_are_no_hang(self):
+        def poll(_engine):
+            self.look_for(100)
+            return True
+
+        self.run_script(poll, poll, poll, False)
+        self.assertEqual([self.WORKS], self.said())
+
+    def test_a_pause_is_no_hang(self):
+        self.options.poll_interval = self.options.watch_interval = 500.0
+        self.during = lambda _end: self.look_for(200)
+        self.run_script(False)
+        self.assertEqual([self.WORKS], self.said())
+
+    def test_a_session_of_others_is_no_hang_of_this_loop(self):
+        self.opened_at = -100.0
+        self.run_script(lambda _engine: self.look_for(29), False)
+        self.assertEqual([self.WORKS], self.said())
+
+    def test_who_stands_by_says_when_it_goes_on(self):
+        stand = self.candidate.stand
+
+        def hang():
+            if len(self.candidate.stood) == 1:
+                self.opened_at = self.clock.now
+                self.look_for(40)
+                self.opened_at = None
+            return stand()
+
+        self.candidate.stand = hang
+        self.candidate.answers = [False, False, False]
+        self.run_script(False)
+        standing = "INFO Standing by: pool default is led by other:1"
+        self.assertEqual([standing, self.DATABASE, standing, self.WORKS], self.said())
+
+    def test_after_the_end_nothing_hangs(self):
+        self.run_script(False)
+        self.look_for(500)
+        self.assertEqual([self.WORKS], self.said())
+
+
 class TestLeading(LoopTestCase):
     def test_stands_by_twice_a_lease(self):
         self.candidate.answers = [False, False, False]
