@@ -5,8 +5,8 @@ import testtools
 
 from nova_twotier.db import terms
 from nova_twotier.db.models import Leader
-from nova_twotier.db.store import Store
 from nova_twotier.manager.standby import LOOKS, Standby
+from tests.new_databases import new_store
 
 LEASE = 10.0
 NOW = 1_000_000.0
@@ -21,8 +21,7 @@ class TestStandby(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.log = self.useFixture(fixtures.FakeLogger(format="%(levelname)s %(message)s"))
-        self.store = Store("sqlite://")
-        self.addCleanup(self.store.close)
+        self.store = new_store(self)
         terms.begin(self.store, "default", "a:1")
         self.standby = Standby(self.store, "default", LEASE)
 
