@@ -77,6 +77,10 @@ class Nova:
         """The extra specs of all flavors, by name."""
         return {flavor["name"]: flavor.get("extra_specs", {}) for flavor in self._reader.flavors()}
 
+    def flavor_names(self) -> dict[str, str]:
+        """The names of all flavors, by id."""
+        return {flavor["id"]: flavor["name"] for flavor in self._reader.flavors()}
+
 
 def vm_of(server: Mapping[str, Any]) -> Vm:
     """A server from its JSON. One in a cell that is down has little of it, and status UNKNOWN."""

@@ -74,6 +74,7 @@ DEPLOYMENT = (
     ("CPUs of hosts", deployment.vcpus),
     ("Quota of metadata items", deployment.metadata_quota),
     ("Flavors", deployment.flavors),
+    ("Flavor of jobs", deployment.job_flavor),
     ("Keys of flavors", keys.of_flavors),
     ("CPUs of flavors", deployment.cpu_policy),
     ("CPU weights of flavors", deployment.cpu_shares),

@@ -39,6 +39,7 @@ class Facts:
     :param cpu_ratios: allocation ratio of each such host with VCPU inventory.
     :param vcpus: VCPUs that Placement gives out on each of the hosts that it knows.
     :param flavors: extra specs of all flavors, by name.
+    :param flavor_names: the same flavors' names, by id.
     :param metadata: values of each key in the metadata of all aggregates of a two-tier host, by the
         name of its nova-compute.
     :param aggregates: keys in the metadata of every aggregate, by name.
@@ -48,6 +49,7 @@ class Facts:
     cpu_ratios: Mapping[str, float]
     vcpus: Mapping[str, int]
     flavors: Mapping[str, Mapping[str, str]]
+    flavor_names: Mapping[str, str]
     metadata: Mapping[str, Mapping[str, Collection[str]]]
     aggregates: Mapping[str, Collection[str]]
 
@@ -194,6 +196,20 @@ def flavors(_conf, facts: Facts) -> Result:
             f"VMs get them in any tier: write resources:{SLOT} in {listed(grouped)}"
         )
     return success()
+
+
+def job_flavor(conf, facts: Facts) -> Result:
+    """The flavor of jobs that name none must exist, and ask for a slot."""
+    given = conf.manager.flavor
+    name = facts.flavor_names.get(given, given)
+    if not name or name in facts.two_tier_flavors:
+        return success()
+    wrong = "asks for no slot" if name in facts.flavors else "does not exist"
+    ours = listed(sorted(facts.two_tier_flavors)) or "none yet"
+    return failure(
+        f"[manager]flavor is {given!r}, which {wrong}: give one that asks for a slot ({ours}). "
+        "Jobs that name none do not start"
+    )
 
 
 def _mistake(specs: Mapping[str, str]) -> str:

@@ -43,4 +43,5 @@ def gather(placement: Placement, nova: Nova, lister: Lister) -> Facts:
         host: int((cpus["total"] - cpus["reserved"]) * cpus["allocation_ratio"]) if cpus else 0
         for host, cpus in inventories.items()
     }
-    return Facts(shapes, ratios, given, nova.flavors(), nova.metadata(), nova.aggregates())
+    flavors = nova.flavors(), nova.flavor_names()
+    return Facts(shapes, ratios, given, *flavors, nova.metadata(), nova.aggregates())

@@ -35,7 +35,9 @@ def deployed(
     flavors = {"slot": FLAVOR, "m1": {}} if flavors is None else flavors
     vcpus = vcpus or {host: shape.slots * shape.tiers for host, shape in shapes.items()}
     aggregates = {"batch": set(metadata)} if aggregates is None else aggregates
-    return Facts(shapes, ratios, vcpus, flavors, dict.fromkeys(shapes, metadata), aggregates)
+    names = {f"{name}-id": name for name in flavors}
+    by_host = dict.fromkeys(shapes, metadata)
+    return Facts(shapes, ratios, vcpus, flavors, names, by_host, aggregates)
 
 
 class StatusCase(testtools.TestCase):

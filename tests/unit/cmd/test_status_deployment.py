@@ -102,6 +102,16 @@ class TestDeployment(StatusCase):
         self.shows("Flavors", FAILURE, "no flavor asks", found=deployed(flavors={"m1": {}}))
         self.shows("Flavors", FAILURE, "SLOT=1 in two", found=deployed(flavors=two))
 
+    def test_flavor_of_jobs_that_name_none(self):
+        for given, words in (
+            ("slots", "'slots', which does not exist: give one that asks for a slot (slot)"),
+            ("m1", "'m1', which asks for no slot: give one that asks for a slot (slot)"),
+            ("m1-id", "'m1-id', which asks for no slot"),
+        ):
+            self.shows("Flavor of jobs", FAILURE, words, f"[manager]\nflavor = {given}\n")
+        for given in ("slot", "slot-id"):
+            self.assertEqual(SUCCESS, self.check(f"[manager]\nflavor = {given}\n")[0], given)
+
     def test_flavors_that_the_scheduler_refuses(self):
         for key, value, allowed in (
             ("twotier:tier", "background", "fg or bg"),
