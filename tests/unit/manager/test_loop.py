@@ -70,7 +70,7 @@ class FakeCandidate:
         self._clock = clock
         self.answers = list(answers)
         self.stood, self.closed, self.resigned = [], False, []
-        self.deposed = False
+        self.deposed, self.led_by = False, "other:1"
 
     def stand(self):
         self.stood.append(self._clock.now)
@@ -80,7 +80,7 @@ class FakeCandidate:
         return answer
 
     def leader(self):
-        return "other:1"
+        return self.led_by
 
     def polled(self):
         self.polls = getattr(self, "polls", 0) + 1
@@ -398,6 +398,13 @@ class TestLeading(LoopTestCase):
         self.assertEqual([0.0, 5.0, 10.0, 15.0], self.candidate.stood)
         self.assertEqual([15.0, 16.0], self.looks)
         self.assertEqual(1, self.log.output.count("Standing by: pool default is led by other:1"))
+
+    def test_stands_by_for_whom_its_database_does_not_know(self):
+        """A leader that has just begun, or one with the same locks and another database."""
+        self.candidate.answers, self.candidate.led_by = [False, False], ""
+        self.run_script(False)
+        self.assertIn("is led by a process that this database does not know", self.log.output)
+        self.assertEqual(1, self.log.output.count("same [database]connection"))
 
     def test_service_does_not_answer(self):
         self.candidate.answers = [ToozError("no etcd"), ToozError("no etcd")]
