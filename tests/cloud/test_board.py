@@ -11,6 +11,7 @@ from tests.cloud.board_api import Api, happen, run, wait
 from tests.cloud.board_history import month, write
 from tests.cloud.board_pictures import predict
 from tests.cloud.browser import CHROMIUM, THEMES, fits, hindrances
+from tests.cloud.waiting import wait_for
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 expect = playwright_api.expect
@@ -28,6 +29,16 @@ PAINTED = """(canvas, [x, y]) => {
   const {left, top} = canvas.getBoundingClientRect();
   const {data} = canvas.getContext("2d").getImageData(x - left - 2, y - top, 5, 1);
   return [3, 7, 11, 15, 19].every((at) => data[at] > 0);
+}"""
+
+#: Remembers half the width of every text that is painted around its place, as times below charts.
+WRITES = """() => {
+  window.halves = [];
+  const paint = CanvasRenderingContext2D.prototype.fillText;
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+    if (this.textAlign === "center") halves.push(this.measureText(text).width / 2);
+    return paint.call(this, text, ...place);
+  };
 }"""
 
 
@@ -267,6 +278,15 @@ def test_the_cluster_over_time(api, board):
     expect(narrow.locator(".uplot canvas")).to_have_count(4)
     assert hindrances(narrow) == []
     assert narrow.evaluate("document.documentElement.scrollWidth") <= 400
+
+    # A time at the right end has room for its label, of which dates are the widest.
+    page.evaluate(WRITES)
+    page.get_by_text("Month", exact=True).click()
+    wait_for(lambda: page.evaluate("halves.length") > 8, "the charts of a month")
+    chart = page.locator(".uplot").first
+    canvas, plot = (chart.locator(each).bounding_box() for each in ("canvas", ".u-over"))
+    beside = canvas["x"] + canvas["width"] - plot["x"] - plot["width"]
+    assert beside >= page.evaluate("Math.max(...halves)")
 
 
 def test_who_is_impossible_is_told_so(api, board):

@@ -93,7 +93,8 @@ function options(uPlot, {series, bars}, state, width) {
   };
   return {
     width, height: HEIGHT,
-    padding: [8, 12, 0, 0],
+    // On the right, room for half of the label of a time at the edge.
+    padding: [8, 24, 0, 0],
     legend: {show: false},
     select: {show: false},
     cursor: {y: false, drag: {x: false, y: false}, sync: {key: "cluster"}, points: {size: 7}},
