@@ -22,10 +22,14 @@ PRIORITY = (
 )
 
 
-def whole(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+def whole(text: str, least: int = 1) -> int:
+    if not text.isdecimal() or int(text) < least:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {least}")
     return int(text)
+
+
+def whole_or_zero(text: str) -> int:
+    return whole(text, 0)
 
 
 def port(text: str) -> int:

@@ -369,7 +369,7 @@ def _add_conduct(parser) -> None:
     )
     group.add_argument(
         "--retries",
-        type=int,
+        type=arguments.whole_or_zero,
         metavar="<n>",
         help="how often it begins anew after its servers or their host broke (default: the site's)",
     )

@@ -251,6 +251,9 @@ class TestMistakes(CreateCase):
         size = ("--size", "1")
         self.misused("one of the arguments --size --from-swf is required")
         self.misused("'0' is not a whole number of at least 1", "--size", "0")
+        for given in ("-1", "x"):
+            words = f"{given!r} is not a whole number of at least 0"
+            self.misused(words, "--size", "1", "--retries", given)
         self.misused("'much': give numbers 0 to 1", *size, "--cpu", "much")
         for cpu in ("nan", "inf", "0.5,nan", "-0.1", "101"):
             self.misused(": give numbers 0 to 1, separated by commas", *size, f"--cpu={cpu}")
