@@ -163,7 +163,8 @@ class Engine:
         self._run_times = RunTimes(store, pool) if options.estimates == HISTORICAL else None
         self._shortages = Shortages()
         self._outcomes: dict[int, list[Outcome]] = {}
-        #: When it last polled, and since when it has done so without a long break.
+        #: When it last polled with success, and since when it has done so without a long break or
+        #: an outage.
         self._polled_at = self._polling_since = -math.inf
 
     def poll(self) -> bool:
@@ -177,22 +178,13 @@ class Engine:
             self._outcomes.setdefault(number, []).extend(outcomes)
         timed, recorded = self._metrics.timed, self._read_recorded()
         seen = timed("observe", self._observe)(recorded)
-        # The time limits of what is under way begin anew.
-        if seen.at > self._polled_at + max(BLIND, 2 * self._options.poll_interval):
+        if seen.outage or seen.at > self._polled_at + max(BLIND, 2 * self._options.poll_interval):
+            # The time limits of what is under way begin anew.
             self._polling_since = seen.at
-        if seen.outage:
-            # Time spent in an outage makes no action overdue.
-            self._polling_since = seen.at
-        self._polled_at = seen.at
         if self._hosts.polled_at == seen.at:
-            self._metrics.hosts_listed()
-            self._drains.follow()
-            self._network.publish(seen.hosts)
-            for job in unknown_pools.fail(self._store, self._hosts.pools, seen.at):
-                run = partial(self._cloud.delete_trust, job)
-                self._requests.tell(CloudRequest(RequestKey("trust"), run))
+            self._hosts_listed(seen)
         try:
-            work = timed("read", self._begin)(seen)
+            work = timed("read", self._begin)(seen, recorded)
             self._outages.occupied = work.hosts()
             timed("advance", self._carry_on)(work, recorded)
             timed("write", self._write)(work, recorded)
@@ -202,28 +194,47 @@ class Engine:
             self._open_jobs.forget()
             self._recorded = None
             raise
-        work.log()
+        # Not before: as long as nothing can be recorded, nothing is requested either.
+        self._polled_at = seen.at
+        self._peers.notes.clear()
         self._outcomes.clear()
+        work.log()
+        self._send(work)
+        self._metrics.polled(work, recorded.places.slots)
+        self._look_after(work)
+        return work.changed
+
+    def _hosts_listed(self, seen: Observation) -> None:
+        """What follows when the hosts were read from Nova."""
+        self._metrics.hosts_listed()
+        self._drains.follow()
+        self._network.publish(seen.hosts)
+        for job in unknown_pools.fail(self._store, self._hosts.pools, seen.at):
+            run = partial(self._cloud.delete_trust, job)
+            self._requests.tell(CloudRequest(RequestKey("trust"), run))
+
+    def _send(self, work: Round) -> None:
+        """Make the requests of a poll, which must have been recorded."""
         for action in work.opened:
             if action.state != ActionState.EXPECTED:
                 self._requests.forget(action.id)
-        # Requests are made after they were recorded.
         for action, requests in work.requests:
             self._requests.make(action.id, requests)
         for message in work.messages:
             self._requests.tell(message)
-        self._metrics.polled(work, recorded.places.slots)
+
+    def _look_after(self, work: Round) -> None:
+        """Bring what is no action's in line with what was recorded."""
+        seen, active, busy = work.seen, work.active, work.busy
         self._arrays.poll(work)
-        self._locks.poll(work.active, seen)
-        busy = busy_jobs([a for a in work.opened if a.state == ActionState.EXPECTED])
-        self._notices.poll(work.active, busy, seen)
-        self._peers.poll(work.active, busy, seen)
-        self._half_restored.poll(work.active, busy, seen)
-        self._surplus.poll(work.active, seen)
-        self._late_boots.poll(work.active, seen)
+        self._locks.poll(active, seen)
+        self._notices.poll(active, busy, seen)
+        self._peers.poll(active, busy, seen)
+        self._half_restored.poll(active, busy, seen)
+        self._surplus.poll(active, seen)
+        self._late_boots.poll(active, seen)
         self._preemptions.poll(work.victims, work.stand_alone, seen.at)
         self._predictions.poll(self._decisions.after, work.jobs, seen.at)
-        return work.changed
 
     def close(self) -> None:
         """Wait for the requests under way; what they find is not used."""
@@ -267,7 +278,7 @@ class Engine:
             self._decisions.forget_jobs()
         return self._observer.poll(now, recorded.servers.job_of)
 
-    def _begin(self, seen: Observation) -> Round:
+    def _begin(self, seen: Observation, recorded: _Recorded) -> Round:
         env = Environment(
             cloud=self._cloud,
             placement=self._placement,
@@ -281,7 +292,7 @@ class Engine:
             preemption_timeout=self._options.preemption_timeout,
             polling_since=self._polling_since,
             user_data=self._store.user_data,
-            servers_of=lambda job: () if self._recorded is None else self._recorded.servers.of(job),
+            servers_of=recorded.servers.of,
             each=self._lister.map,
             qos=self._qos,
         )
@@ -308,7 +319,7 @@ class Engine:
         self._take_answers(work)
         self._stop_walltimes(work)
         self._warn(work)
-        work.note(*self._peers.take_notes())
+        work.note(*self._peers.notes)
         hopeless = gates.poll(self._store, work)
         if work.seen.outage:
             # What Nova says about silent hosts may be outdated, and requests that it accepts for
@@ -364,7 +375,7 @@ class Engine:
         others = [job for number, job in work.jobs.items() if number not in behind_limit]
         present = Situation(
             work.jobs,
-            [action for action in work.opened if action.state == ActionState.EXPECTED],
+            work.under_way,
             work.seen,
             now,
             # The outcome of other actions may have changed some of them.
@@ -466,7 +477,7 @@ class Engine:
 
     def _end(self, work: Round, hopeless: Mapping[int, Reason]) -> None:
         """Jobs that end, or whose gang is broken, or that will never be in the queue."""
-        busy = busy_jobs([a for a in work.opened if a.state == ActionState.EXPECTED])
+        busy = work.busy
         without_action = [
             job
             for job in work.active

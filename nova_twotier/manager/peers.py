@@ -85,14 +85,10 @@ class Peers:
         #: What each job and its servers looked like when there was nothing to tell, by the job's
         #: number. Nova's answer is kept while it is the same: comparing it takes no time.
         self._settled: dict[int, tuple] = {}
-        #: Numbers of the jobs whose guests know less than all, and what is to be noted of them.
+        #: Numbers of the jobs whose guests know less than all.
         self._cut: set[int] = set()
-        self._notes: list[Note] = []
-
-    def take_notes(self) -> list[Note]:
-        """What has happened to jobs since it was asked last."""
-        notes, self._notes = self._notes, []
-        return notes
+        #: What has happened to jobs; the caller clears it when it has recorded that.
+        self.notes: list[Note] = []
 
     def poll(self, jobs: Iterable[Job], busy: Container[int], seen: Observation) -> None:
         """Tell the servers of jobs that run and that no open action is about.
@@ -127,7 +123,7 @@ class Peers:
                 self._settled[job.number] = look
                 self._cut.discard(job.number)
             elif job.number in self._cut - cut:
-                self._notes.append(Note(job.number, "peers", changes.PEERS_LEFT_OUT()))
+                self.notes.append(Note(job.number, "peers", changes.PEERS_LEFT_OUT()))
 
     def _require(
         self, server: Server, versions: _Versions, told: _Told | None, now: float

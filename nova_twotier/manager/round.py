@@ -9,7 +9,8 @@ from sqlalchemy.orm.attributes import instance_state
 
 from nova_twotier.cloud.servers import Server
 from nova_twotier.db.models import Action, Event, Job, JobServer, Place
-from nova_twotier.db.states import OVER
+from nova_twotier.db.states import OVER, ActionState
+from nova_twotier.db.store import busy_jobs
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Context, Environment
 from nova_twotier.manager.operations.operation import CloudRequest, Note
@@ -20,7 +21,8 @@ LOG = logging.getLogger(__name__)
 
 @dataclass
 class Round:
-    """
+    """One poll's work.
+
     :param jobs: that are not over.
     :param plain_waiting: those of them that only wait for slots. There may be ten thousand, so
         polls read no more of them than needed.
@@ -56,6 +58,16 @@ class Round:
     messages: list[CloudRequest] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     changed: bool = False
+
+    @property
+    def under_way(self) -> list[Action]:
+        """The actions that are not over now."""
+        return [action for action in self.opened if action.state == ActionState.EXPECTED]
+
+    @property
+    def busy(self) -> set[int]:
+        """Numbers of the jobs that these actions are about."""
+        return busy_jobs(self.under_way)
 
     def note(self, *notes: Note) -> None:
         self.notes.extend(notes)

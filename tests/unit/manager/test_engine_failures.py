@@ -13,6 +13,7 @@ from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind, ActionState, JobState
 from nova_twotier.db.store import open_actions
 from nova_twotier.manager import order
+from nova_twotier.manager.peers import ADDRESSES_DUE
 from tests.executors import OneByOne
 from tests.unit.manager import builders
 from tests.unit.manager.engine_case import PollCase
@@ -217,6 +218,42 @@ class TestFailure(PollCase):
         self.assertEqual((ActionKind.EVICT, late.number), self.opened()[0])
         while self.cloud.shelve.call_count < len(gang):
             self.answered()  # or another request, of the manager before
+
+    def test_the_time_in_which_nothing_could_be_recorded_does_not_count(self):
+        """As when the database is read-only for a while: what is not recorded is not requested."""
+        late = self.running(size=8, cpu=1.0, submitted_at=50.0)
+        self.store.submit(8, [1.0], at=1)
+        gang = builders.servers(late, hosts="ab")
+        self.engine = self.make_engine("amcbf", 60.0, workers=OneByOne())
+        self.poll(gang)
+        with self.store.transaction() as session:
+            evict = open_actions(session)[0]
+            evict.begun_at, session.get(Job, late.number).state = self.now, JobState.PREEMPTING
+        with mock.patch.object(self.store, "transaction", side_effect=RuntimeError):
+            for _poll in range(10):
+                self.now += 10
+                self.assertRaises(RuntimeError, self.poll, gang)
+        self.cloud.shelve.assert_not_called()
+        self.now += 10
+        self.poll(gang)
+        self.cloud.delete.assert_not_called()
+        self.assertEqual(len(gang), self.cloud.shelve.call_count)
+
+    def test_what_the_guests_were_not_told_is_recorded_although_that_failed_once(self):
+        """Peers whose addresses are more metadata than the quota of their project allows."""
+        self.engine = self.make_engine(workers=OneByOne())
+        job = self.running(peers=True)
+        gang = builders.servers(job)
+        self.now += ADDRESSES_DUE
+        self.cloud.set_metadata.side_effect = CloudError("Maximum number of metadata items", 403)
+        self.poll(gang)
+        self.cloud.set_metadata.side_effect = None
+        self.poll(gang)
+        with mock.patch.object(self.store, "transaction", side_effect=RuntimeError):
+            self.assertRaises(RuntimeError, self.poll, gang)
+        self.poll(gang)
+        self.poll(gang)
+        self.assertEqual(1, self.kinds(job).count("peers"))
 
     def test_no_quota_is_no_trouble_of_others(self):
         """Of many jobs of a project without quota one is tried; the others wait with it."""

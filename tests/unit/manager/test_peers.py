@@ -76,7 +76,7 @@ class TestPeers(testtools.TestCase):
             if count == 1:
                 items = self.cloud.set_metadata.call_args.args[1]
                 self.assertEqual("10.0.0.0", items[f"{cloud_peers.ADDRESSES}_0"])
-        self.assertEqual([], self.peers.take_notes())
+        self.assertEqual([], self.peers.notes)
         self.error = None
         self.assertEqual([], self.poll(103.0), "all that can be done was refused")
 
@@ -91,7 +91,8 @@ class TestPeers(testtools.TestCase):
             self.assertEqual(self.ids, self.poll(at + 1))
             self.assertEqual([], self.poll(at + 2))
             self.assertEqual([], self.poll(at + later - 1))
-            noted += self.peers.take_notes()
+            noted += self.peers.notes
+            self.peers.notes.clear()
         self.assertEqual([(self.one.number, "peers")], [(note.job, note.kind) for note in noted])
         self.assertEqual([], self.poll(5000.0, gang=self.shown()))
 
