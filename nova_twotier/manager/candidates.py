@@ -49,13 +49,12 @@ def sort_out(present: Situation, network: Network) -> Candidates:
     found = Candidates({number: jobs[number] for number in sorted(others)}, queue)
     found.gated.update(present.behind_limit)
     found.pauses.extend(short_of_quota.values())
-    moving = {departure.job.number for departure in present.departures}
     for number, job in found.active.items():
         state = job.state
         if state == JobState.QUEUED:
             if job.saved:
                 found.saved[number] = job
-        elif state == JobState.RUNNING and number not in moving:
+        elif state == JobState.RUNNING and number not in present.moving:
             found.running.append(job)
             if network.moves(job):
                 found.linked, found.short = True, found.short or job.tier == Tier.BG

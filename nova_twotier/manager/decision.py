@@ -217,23 +217,15 @@ class Decisions:
         releasing: Mapping[int, Places],
     ) -> Callable[[], Hosts]:
         """A function that builds the cluster which the policy is shown."""
-        jobs, seen, placing = present.jobs, present.seen, present.placing
-        plans = {number: action.planned(StartPlan) for number, action in placing.items()}
         return partial(
-            forecast.cluster_of,
-            seen,
+            forecast.of,
+            present,
             found.running,
-            {jobs[number]: plan.tier for number, plan in plans.items()},
-            [job for job in present.ending if job.tier],
+            found.saved.values(),
             self._options.threshold,
-            settled,
-            [vm for job in found.saved.values() for vm in seen.resting(job)],
-            {number: plan.hosts for number, plan in plans.items() if plan.hosts},
-            self._network.cluster if found.linked else Hosts,
-            present.departures,
-            order.expectations(placing.values(), present.now),
-            present.preemptible.keys(),
             releasing,
+            settled,
+            self._network.cluster if found.linked else Hosts,
         )
 
     def _victims(self, present: Situation, shown: Snapshot, after: Cluster) -> Sequence[Server]:

@@ -13,9 +13,12 @@ from nova_twotier.core.cluster import UNMANAGED, Cluster, Host, Run, make_run
 from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.db.models import Job
+from nova_twotier.db.plans import StartPlan
+from nova_twotier.manager import order
 from nova_twotier.manager.departures import Departure, Expectation, GivenPlace, adopt, hand_over
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.releases import Places
+from nova_twotier.manager.situation import Situation
 
 _ID, _HOST = attrgetter("id"), attrgetter("host")
 #: A tier by its text: `Tier(...)` takes several times as long.
@@ -24,6 +27,40 @@ _TIERS = {str(tier): tier for tier in Tier}
 UNMANAGED_NAME = "a server that is no job's"
 #: And those of them that would make way, which are all in the background.
 PREEMPTIBLE = -5
+
+
+def of(
+    present: Situation,
+    running: Iterable[Job],
+    waiting: Iterable[Job],
+    threshold: float,
+    releasing: Mapping[int, Places],
+    settled: Container[int] = (),
+    filled: Callable[..., Hosts] = Hosts,
+) -> Hosts:
+    """The cluster of a situation, as its open actions will leave it.
+
+    :param running: the jobs that run, and neither leave nor move.
+    :param waiting: at least those that wait with their state saved.
+    :param releasing: as of `cluster_of`, with `settled` and `filled`.
+    """
+    jobs, seen, placing = present.jobs, present.seen, present.placing
+    plans = {number: action.planned(StartPlan) for number, action in placing.items()}
+    return cluster_of(
+        seen,
+        running,
+        {jobs[number]: plan.tier for number, plan in plans.items()},
+        [job for job in present.ending if job.tier],
+        threshold,
+        settled,
+        [vm for job in waiting for vm in seen.resting(job)],
+        {number: plan.hosts for number, plan in plans.items() if plan.hosts},
+        filled,
+        present.departures,
+        order.expectations(placing.values(), present.now),
+        present.preemptible.keys(),
+        releasing,
+    )
 
 
 def cluster_of(

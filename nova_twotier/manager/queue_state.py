@@ -25,16 +25,17 @@ from nova_twotier.core.slots import background_places
 from nova_twotier.db import drains, predictions, queue_policy
 from nova_twotier.db.models import Action, Job
 from nova_twotier.db.open_jobs import OpenJobs
-from nova_twotier.db.plans import EvictPlan, StartPlan
+from nova_twotier.db.plans import EvictPlan
 from nova_twotier.db.predictions import Calibrations, owner
-from nova_twotier.db.states import REQUEUE, ActionKind, JobState, Preemption
+from nova_twotier.db.states import REQUEUE, JobState, Preemption
 from nova_twotier.db.store import Store, open_actions
 from nova_twotier.ledger.placement import Placement
-from nova_twotier.manager import forecast, order, priorities
+from nova_twotier.manager import forecast, priorities
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.observer import Observer
 from nova_twotier.manager.recorded_servers import RecordedServers
 from nova_twotier.manager.releases import Releases
+from nova_twotier.manager.situation import Situation
 
 #: Past jobs that are kept for the estimators.
 PAST = 1000
@@ -171,9 +172,10 @@ def _taken(records: _Records, seen: Observation, options, policy: str, pool: str
     for job in jobs.values():
         if job.state == JobState.RUNNING:
             job.has_run(job.ran(seen.at))
-    ends = {action.number for action in opened if action.kind == ActionKind.END}
+    present = Situation(jobs, opened, seen, seen.at, preemptible=seen.preemptible)
+    ends = {job.number for job in present.ending}
     asked = {n for n, job in jobs.items() if job.requested_action not in (None, REQUEUE)}
-    cluster = _cluster(records, seen, options.threshold)
+    cluster = _cluster(present, options.threshold)
     lost = {
         action.number
         for action in opened
@@ -190,13 +192,12 @@ def _taken(records: _Records, seen: Observation, options, policy: str, pool: str
             # A run that is only about to begin counts from now.
             ran = 0.0 if job.run_since is None else job.ran(seen.at)
             placed[number] = QueueJob(run.job, owner(job), 0.0, run.tier, run.hosts, ran)
-    departing = {each.job.number for each in order.departures(opened, jobs)}
     waiting = {
         number: job
         for number, job in jobs.items()
         if number not in placed.keys() | ends | asked
         and not (job.held or job.gated)
-        and (job.state != JobState.RUNNING or number in departing)
+        and (job.state != JobState.RUNNING or number in present.moving)
     }
     priorities.exchange(waiting, records.prioritised)
     queued = [QueueJob(job.core, owner(job)) for job in waiting.values()]
@@ -243,36 +244,16 @@ def _as_predicted(
     )
 
 
-def _cluster(records: _Records, seen: Observation, threshold: float) -> Hosts:
-    """The queue's state as the manager shows it to its policy."""
-    jobs, opened = records.jobs, records.opened
-    placing = {
-        action.number: action
-        for action in opened
-        if action.kind == ActionKind.START and not action.progress.undoing
-    }
-    plans = {number: action.planned(StartPlan) for number, action in placing.items()}
-    departures = order.departures(opened, jobs)
-    moving = {each.job.number for each in departures}
-    ending = [jobs[action.number] for action in opened if action.kind == ActionKind.END]
-    return forecast.cluster_of(
-        seen,
-        [
-            job
-            for number, job in jobs.items()
-            if job.state == JobState.RUNNING and number not in moving
-        ],
-        {jobs[number]: plan.tier for number, plan in plans.items()},
-        [job for job in ending if job.tier],
+def _cluster(present: Situation, threshold: float) -> Hosts:
+    """The cluster as the manager shows it to its policy."""
+    jobs = present.jobs
+    running = (job for job in jobs.values() if job.state == JobState.RUNNING)
+    return forecast.of(
+        present,
+        [job for job in running if job.number not in present.moving],
+        [job for job in jobs.values() if job.state == JobState.QUEUED],
         threshold,
-        resting=[
-            vm for job in jobs.values() if job.state == JobState.QUEUED for vm in seen.resting(job)
-        ],
-        planned={number: plan.hosts for number, plan in plans.items() if plan.hosts},
-        departures=departures,
-        expectations=order.expectations(placing.values(), seen.at),
-        preemptible=seen.preemptible.keys(),
-        releasing=Releases().partial(opened, jobs, seen),
+        Releases().partial(present.opened, jobs, present.seen),
     )
 
 

@@ -73,6 +73,11 @@ class Situation:
         return order.departures(self.opened, self.jobs)
 
     @cached_property
+    def moving(self) -> set[int]:
+        """The numbers of the jobs that leave their slots, or move to others."""
+        return {departure.job.number for departure in self.departures}
+
+    @cached_property
     def passing(self) -> set[int]:
         """The numbers of the jobs with a start or an end under way.
 
