@@ -22,7 +22,7 @@ from nova_twotier.api.throttle import Throttle
 from nova_twotier.api.versions import Negotiation
 from nova_twotier.conf import start_logging
 from nova_twotier.core.jobs import InvalidJob
-from nova_twotier.db.store import QueueDraining, Store, SubmissionLapsed, open_store
+from nova_twotier.db.store import NoSuchJob, QueueDraining, Store, SubmissionLapsed, open_store
 from nova_twotier.ledger.placement import PlacementError
 
 LOG = logging.getLogger(__name__)
@@ -173,6 +173,8 @@ _TRANSLATIONS = {
     falcon.HTTPError: _of_falcon,
     Refused: lambda refused: refused,
     InvalidJob: lambda error: errors.invalid(str(error)),
+    # A purge has deleted it since it was found.
+    NoSuchJob: lambda _error: errors.no_such_job(),
     QueueDraining: lambda error: errors.draining(error.pool),
     SubmissionLapsed: lambda _error: errors.unavailable("the queue manager's API"),
     PlacementError: _of_placement,

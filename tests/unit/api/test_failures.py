@@ -7,6 +7,7 @@ from requests_mock.contrib import fixture as requests_mock_fixture
 from sqlalchemy.exc import OperationalError
 
 from nova_twotier.api import queue
+from nova_twotier.db.models import Event, Job
 from tests.unit.api.case import OTHER, ApiCase
 
 
@@ -58,6 +59,20 @@ class TestFailures(ApiCase):
             answer = self.ask(method, path)
             self.refused(405, "request.method_not_allowed", answer)
             self.assertIn("GET", answer.headers["allow"])
+
+    def test_a_job_that_is_purged_while_its_request_is_answered(self):
+        job = self.submit()
+
+        def purged(number, _held):
+            with self.store.transaction() as session:
+                session.execute(sqlalchemy.delete(Event).where(Event.job == number))
+                session.execute(sqlalchemy.delete(Job).where(Job.number == number))
+            return hold(self.store, number, True)
+
+        hold = type(self.store).hold
+        with unittest.mock.patch.object(self.store, "hold", side_effect=purged):
+            answer = self.ask("POST", f"/v1/jobs/{job['uuid']}/hold")
+        self.refused(404, "job.not_found", answer)
 
     def test_requests_have_ids(self):
         given = "req-11111111-2222-3333-4444-555555555555"
