@@ -24,7 +24,7 @@ from nova_twotier.api.predictions import learned, tell
 from nova_twotier.api.reasons import cure_of, reason_of, situation
 from nova_twotier.api.selections import selection
 from nova_twotier.core.qos import NORMAL
-from nova_twotier.db import changes, deliveries
+from nova_twotier.db import changes, deliveries, waiting_jobs
 from nova_twotier.db.models import DEFAULT_POOL, Job
 from nova_twotier.db.readers import Reader, numbered
 from nova_twotier.db.states import COMPLETE, OVER
@@ -251,7 +251,8 @@ class Explain(JobResource):
         # Until the next poll of the manager it would seem to be ahead of those that were put back.
         if self.site.conf.manager.fair_share != "none" and job.queue_offset is None:
             return None
-        return queries.position(self.site.store, job)
+        with self.site.store.reading() as session:
+            return waiting_jobs.positions(session, [job.number]).get(job.number)
 
 
 def still_open(job: Job) -> Job:

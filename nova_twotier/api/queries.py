@@ -5,12 +5,11 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable
 
-from sqlalchemy import ColumnElement, and_, case, func, or_, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session, load_only
 
-from nova_twotier.core.qos import PRECEDENCE, Qos
-from nova_twotier.core.reasons import waits
-from nova_twotier.db import job_counts, queue_policy
+from nova_twotier.core.qos import Qos
+from nova_twotier.db import job_counts, queue_policy, waiting_jobs
 from nova_twotier.db.job_counts import not_by_index
 from nova_twotier.db.models import Action, Event, Job
 from nova_twotier.db.plans import EndPlan
@@ -107,39 +106,11 @@ def open_by_pool(store: Store) -> dict[str, dict[str, dict[str, int]]]:
 
 def waiting_by_reason(store: Store) -> dict[tuple[str, str], int]:
     """Count the queued jobs of all projects by pool and by reason code."""
-    # As `Job.waiting_code` has it.
-    known = func.coalesce(Job.reason_code, waits.UNDECIDED.name)
-    code = case((Job.held, waits.HELD.name), else_=known).label("code")
+    code = waiting_jobs.code().label("code")
     query = select(Job.pool, code, func.count()).where(Job.state == JobState.QUEUED)
     with store.reading() as session:
         counts = session.execute(query.group_by(Job.pool, "code"))
         return {(pool, reason): number for pool, reason, number in counts}
-
-
-def position(store: Store, job: Job) -> int | None:
-    """A waiting job's position in its pool's queue: by class, submission or release, and fair
-    share.
-
-    None if it does not wait there, or not yet.
-    """
-    if not job.in_queue:
-        return None
-    place = Job.eligible_at + func.coalesce(Job.queue_offset, 0.0)
-    its = job.eligible_at + (job.queue_offset or 0.0)
-    turn, its_turn = case(PRECEDENCE, value=Job.qos, else_=0), PRECEDENCE[Qos(job.qos)]
-    query = select(func.count()).where(
-        Job.state == JobState.QUEUED,
-        Job.held.is_(False),
-        Job.gated.is_(False),
-        Job.pool == job.pool,
-        or_(
-            turn < its_turn,
-            and_(turn == its_turn, place < its),
-            and_(turn == its_turn, place == its, Job.number < job.number),
-        ),
-    )
-    with store.reading() as session:
-        return session.scalar(query) + 1
 
 
 def keeps_servers(store: Store, job: Job) -> bool:

@@ -4,14 +4,15 @@ import time
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, or_, select, update
+from sqlalchemy import ColumnElement, Select, or_, select, update
 from sqlalchemy.orm import Session
 
 from nova_twotier.db.cancellation import BATCH
 from nova_twotier.db.changes import Ending, apply, ask_to_requeue
 from nova_twotier.db.models import Action, Array, Event, Job
-from nova_twotier.db.states import COMPLETE, OVER, ActionState, JobState
-from nova_twotier.db.store import NotStarted, Store, check_text, set_held
+from nova_twotier.db.states import OVER, REQUEUE, ActionState, JobState
+from nova_twotier.db.store import NotStarted, Store, ask_to_end, check_text, set_held
+from nova_twotier.db.waiting_jobs import in_queue
 
 #: The actions that an owner may ask of tasks.
 ACTIONS: tuple[str, ...] = ("cancel", "complete", "hold", "release", "requeue")
@@ -85,11 +86,10 @@ def _send_behind_gate(session: Session, number: int, most: int | None) -> None:
 
 def _beyond(session: Session, number: int, most: int) -> list[int]:
     """Numbers of the tasks in the queue that are too many, which are the last ones there."""
-    in_queue = Job.state == JobState.QUEUED, Job.gated.is_(False), Job.held.is_(False)
     of_array = select(Job.number).where(Job.array == number, Job.state.not_in(OVER))
-    there = of_array.where(or_(Job.state != JobState.QUEUED, and_(*in_queue), _decided().exists()))
+    there = of_array.where(or_(Job.state != JobState.QUEUED, in_queue(), _decided().exists()))
     taken = len(session.scalars(there).all())
-    waiting = of_array.where(*in_queue, *_not_started()).order_by(Job.eligible_at, Job.number)
+    waiting = of_array.where(in_queue(), *_not_started()).order_by(Job.eligible_at, Job.number)
     numbers = list(session.scalars(waiting))
     return numbers[max(0, len(numbers) - max(0, taken - most)) :]
 
@@ -104,21 +104,15 @@ def _decided() -> Select[int]:
 
 
 def _do(session: Session, job: Job, action: str, now: float) -> bool:
-    if action == "requeue":
-        try:
+    try:
+        if action == REQUEUE:
             event = ask_to_requeue(job, now)
-        except (Ending, NotStarted):
-            return False
-    elif action == COMPLETE and job.not_started:
+        elif action in ("hold", "release"):
+            event = set_held(job, action == "hold", now)
+        else:
+            event = ask_to_end(job, action, now)
+    except (Ending, NotStarted):
         return False
-    elif action in ("hold", "release"):
-        held = action == "hold"
-        event = None if job.held == held else set_held(job, held, now)
-    elif job.requested_action == action:
-        event = None
-    else:
-        job.requested_action = action
-        event = job.happening(now, f"asked to {action}")
     if event is not None:
         session.add(event)
     return True

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import and_, case, func, insert, inspect, select, update
+from sqlalchemy import ColumnElement, and_, case, func, insert, inspect, or_, select, update
 from sqlalchemy.orm import Session
 
 from nova_twotier.core import indexes
@@ -175,6 +175,14 @@ def _whole(session: Session, numbers: Collection[int]) -> dict[int, Whole]:
 
 #: Queued tasks that lists show in one line: those of which nothing is saved.
 WAITING = Job.array.is_not(None), Job.state == JobState.QUEUED, Job.saved.is_(False)
+
+
+def collapsed(session: Session, selection: Selection) -> ColumnElement[bool]:
+    """Condition of the jobs that a list shows: of the waiting tasks of an array, only the first of
+    the selection, and the first that is held."""
+    first = select(func.min(Job.number)).where(*WAITING).group_by(Job.array, Job.held)
+    first = selection.of(first, session.get_bind().dialect.name)
+    return or_(~and_(*WAITING), Job.number.in_(first))
 
 
 def is_waiting(job: Job) -> bool:

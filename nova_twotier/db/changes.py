@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from nova_twotier.core.jobs import InvalidJob
 from nova_twotier.db.models import Action, Event, Job
 from nova_twotier.db.states import OVER, REQUEUE, ActionState, JobState
-from nova_twotier.db.store import NoSuchJob, NotStarted, Store, check_text
+from nova_twotier.db.store import NotStarted, Store, check_text, require_job
 
 #: Units, for people.
 _UNITS = {"estimate": " s", "walltime": " s"}
@@ -45,7 +45,7 @@ def change(store: Store, number: int, new: Mapping[str, Any], may_extend: bool) 
     """
     check_text("name", new.get("name", ""))
     with store.transaction() as session:
-        job = _job(session, number)
+        job = require_job(session, number, lock=True)
         if job.state in OVER:
             return job
         if "walltime" in new:
@@ -80,7 +80,7 @@ def requeue(store: Store, number: int) -> Job:
     :raises Ending: if it ends anyway.
     """
     with store.transaction() as session:
-        job = _job(session, number)
+        job = require_job(session, number, lock=True)
         if job.state not in OVER and (event := ask_to_requeue(job, time.time())):
             session.add(event)
         return job
@@ -104,13 +104,6 @@ def began_anew(session: Session, numbers: Collection[int]) -> None:
         done = update(Job).where(Job.number.in_(numbers), Job.requested_action == REQUEUE)
         unseen = {"synchronize_session": False}
         session.execute(done.values(requested_action=None), execution_options=unseen)
-
-
-def _job(session: Session, number: int) -> Job:
-    job = session.get(Job, number, with_for_update=True)
-    if job is None:
-        raise NoSuchJob(f"there is no job {number}")
-    return job
 
 
 def _set_walltime(session: Session, job: Job, walltime: float | None, may_extend: bool) -> None:

@@ -8,11 +8,12 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Select, SQLColumnExpression, and_, func, or_, select
-from sqlalchemy.orm import Session, defer
+from sqlalchemy.orm import Session
 
+from nova_twotier.db.job_counts import not_by_index
 from nova_twotier.db.models import Job, Place, PoolPrediction, Prediction
 from nova_twotier.db.states import JobState
-from nova_twotier.db.store import LONG
+from nova_twotier.db.store import SHORT
 
 
 class Window(NamedTuple):
@@ -72,14 +73,15 @@ def stays(
             later = or_(since > after.at, Place.id > after.number)
             query = query.where(since >= after.at, later)
         if pool is not None:
-            query = _of_pool(query.join(Job, Job.number == Place.job), pool)
+            of_pool = not_by_index(Job.pool) == pool
+            query = query.join(Job, Job.number == Place.job).where(of_pool)
         found += ((at, number) for at, number in session.execute(query))
     ids = [number for _since, number in sorted(found)[:limit]]
     whole = select(Place).where(Place.id.in_(ids)).order_by(Place.since, Place.id)
     places = session.scalars(whole).all()
     # Each job once: its row is much wider than that of a place, and it may have a thousand of them.
     whole_jobs = select(Job).where(Job.number.in_({place.job for place in places}))
-    jobs = {job.number: job for job in session.scalars(_without_long_columns(whole_jobs))}
+    jobs = {job.number: job for job in session.scalars(whole_jobs.options(*SHORT))}
     # One may have been purged meanwhile.
     return [Stay(place, jobs[place.job]) for place in places if place.job in jobs]
 
@@ -95,7 +97,8 @@ def hosts(session: Session, window: Window, pool: str | None) -> set[str]:
         if window.end is not None:
             query = query.where(since < window.end)
         if pool is not None:
-            query = _of_pool(query.join(Job, Job.number == Place.job), pool)
+            of_pool = not_by_index(Job.pool) == pool
+            query = query.join(Job, Job.number == Place.job).where(of_pool)
         found.update(session.scalars(query))
     return found
 
@@ -128,7 +131,7 @@ def starts(
     :param pool: only of this pool.
     :param after: that of the last one of the page before.
     """
-    query = select(Job, Prediction.start).join(Prediction, Prediction.job == Job.number)
+    query: Select = select(Job, Prediction.start).join(Prediction, Prediction.job == Job.number)
     last = PoolPrediction.pool == func.coalesce(Job.pool, "")
     query = query.join(PoolPrediction, and_(last, PoolPrediction.made_at == Prediction.made_at))
     query = query.where(
@@ -139,23 +142,14 @@ def starts(
     if window.end is not None:
         query = query.where(Prediction.start < window.end)
     if pool is not None:
-        query = _of_pool(query, pool)
+        query = query.where(not_by_index(Job.pool) == pool)
     if after is not None:
         query = query.where(Prediction.start >= after.at).offset(after.number)
     query = query.order_by(Prediction.start, Job.number).limit(limit)
     jobs, markers = [], []
     told = after or Marker(-1.0, 0)
-    for job, start in session.execute(_without_long_columns(query)):
+    for job, start in session.execute(query.options(*SHORT)):
         told = Marker(start, told.number + 1 if start == told.at else 1)
         jobs.append(job)
         markers.append(told)
     return jobs, markers
-
-
-def _of_pool(query: Select, pool: str) -> Select:
-    # As an expression: by an index on it, all jobs that it ever had would be looked at.
-    return query.where(func.coalesce(Job.pool, "") == pool)
-
-
-def _without_long_columns(query: Select) -> Select:
-    return query.options(*(defer(column, raiseload=True) for column in LONG))

@@ -11,22 +11,20 @@ from sqlalchemy import (
     ColumnElement,
     Select,
     String,
-    and_,
     case,
     cast,
     func,
     or_,
     select,
 )
-from sqlalchemy.orm import Session, defer
+from sqlalchemy.orm import Session
 
-from nova_twotier.core.qos import PRECEDENCE
-from nova_twotier.core.reasons import CODES, waits
-from nova_twotier.db import arrays, job_counts
+from nova_twotier.core.reasons import CODES
+from nova_twotier.db import arrays, job_counts, waiting_jobs
 from nova_twotier.db.models import Job, Prediction
 from nova_twotier.db.selection import Selection
 from nova_twotier.db.states import JobState
-from nova_twotier.db.store import LONG
+from nova_twotier.db.store import SHORT
 
 #: What jobs that are not over do: one that starts, restarts, is preempted or ends has started.
 PHASES = (WAITING, STARTED) = ("waiting", "started")
@@ -107,27 +105,21 @@ def page(session: Session, question: Question, offset: int, limit: int) -> list[
         first.insert(0, case((Job.project_id == question.own, 0), else_=1))
     order = (*first, *(key.desc() if question.descending else key for key in keys), Job.number)
     numbers = session.scalars(query.order_by(*order).offset(offset).limit(limit)).all()
-    jobs, places = _whole(session, numbers), _positions(session, numbers)
+    jobs, places = _whole(session, numbers), waiting_jobs.positions(session, numbers)
     # One may have been purged meanwhile.
     return [Standing(jobs[number], places.get(number)) for number in numbers if number in jobs]
 
 
 def _whole(session: Session, numbers: Collection[int]) -> dict[int, Job]:
     query = select(Job).where(Job.number.in_(numbers))
-    query = query.options(*(defer(column, raiseload=True) for column in LONG))
-    return {job.number: job for job in session.scalars(query)}
+    return {job.number: job for job in session.scalars(query.options(*SHORT))}
 
 
 def _matching(session: Session, question: Question, query: Select) -> Select:
     """Restrict a query to the jobs that match, in any phase and any project."""
-    dialect = session.get_bind().dialect.name
-    wanted = Selection(pool=question.pool)
-    # As the list of jobs collapses arrays.
-    first = wanted.of(select(func.min(Job.number)).where(*arrays.WAITING), dialect)
-    first = first.group_by(Job.array, Job.held)
     query = query.where(
         *job_counts.not_over(question.scope, question.pool),
-        or_(~and_(*arrays.WAITING), Job.number.in_(first)),
+        arrays.collapsed(session, Selection(pool=question.pool)),
     )
     sought = question.search.strip().lower()
     return query.where(_found(sought)) if sought else query
@@ -141,17 +133,7 @@ def _found(sought: str) -> ColumnElement[bool]:
     return or_(
         *(func.lower(text).contains(sought, autoescape=True) for text in texts),
         *(number.contains(sought, autoescape=True) for number in numbers),
-        _code().in_(codes),
-    )
-
-
-def _code() -> ColumnElement[str | None]:
-    """As `Job.waiting_code` has it."""
-    waiting = Job.state == JobState.QUEUED
-    return case(
-        (and_(waiting, Job.held), waits.HELD.name),
-        (waiting, func.coalesce(Job.reason_code, waits.UNDECIDED.name)),
-        else_=Job.reason_code,
+        waiting_jobs.code().in_(codes),
     )
 
 
@@ -162,9 +144,9 @@ def _keys(name: str) -> tuple[ColumnElement[Any], ...]:
     match name:
         case "position":
             # Also of several queues, each by its own: one after the other as they came.
-            return ~_in_queue(), *_places()
+            return ~waiting_jobs.in_queue(), *waiting_jobs.places()
         case "reason":
-            key = _code()
+            key = waiting_jobs.code()
         case "start":
             key = case((waiting, Prediction.start), else_=Job.started_at)
         case "age":
@@ -173,21 +155,3 @@ def _keys(name: str) -> tuple[ColumnElement[Any], ...]:
         case _:
             key = getattr(Job, name)
     return key.is_(None), key
-
-
-def _in_queue() -> ColumnElement[bool]:
-    return and_(Job.state == JobState.QUEUED, Job.held.is_(False), Job.gated.is_(False))
-
-
-def _places() -> tuple[ColumnElement[Any], ...]:
-    """The columns by which a queue is ordered, but for the job number, as in `queries.position`."""
-    turn = case(PRECEDENCE, value=Job.qos, else_=0)
-    return turn, Job.eligible_at + func.coalesce(Job.queue_offset, 0.0)
-
-
-def _positions(session: Session, numbers: Collection[int]) -> dict[int, int]:
-    """The positions of those of these jobs that are in a queue."""
-    position = func.row_number().over(partition_by=Job.pool, order_by=(*_places(), Job.number))
-    every = select(Job.number, position.label("position")).where(_in_queue()).subquery()
-    query = select(every.c.number, every.c.position).where(every.c.number.in_(numbers))
-    return {row.number: row.position for row in session.execute(query)}

@@ -4,7 +4,7 @@ import contextlib
 import time
 from collections.abc import Collection, Iterator, Sequence
 
-from sqlalchemy import Delete, Update, and_, delete, event, func, or_, select, tuple_
+from sqlalchemy import Delete, Update, delete, event, func, or_, select, tuple_
 from sqlalchemy.orm import Session, defer, sessionmaker
 
 from nova_twotier.core.jobs import UNKNOWN_CPU, InvalidJob, check_size
@@ -50,8 +50,9 @@ __all__ = [
     "queue_event",
 ]
 
-#: Columns that lists leave out.
-LONG = (Job.cpu, Job.learned, Job.measured, Job.used, Job.user_data)
+_LONG = (Job.cpu, Job.learned, Job.measured, Job.used, Job.user_data)
+#: Options of a query of many jobs, which leave out their long columns.
+SHORT = tuple(defer(column, raiseload=True) for column in _LONG)
 
 
 class NoSuchJob(LookupError):
@@ -253,7 +254,7 @@ class Store:
     def job(self, number: int) -> Job:
         """:raises NoSuchJob: if there is none of that number."""
         with self.reading() as session:
-            return _job(session, number)
+            return require_job(session, number)
 
     def find(self, uuid: str) -> Job:
         """:raises NoSuchJob: if there is none of that uuid."""
@@ -266,7 +267,7 @@ class Store:
         :raises NoSuchJob: if there is none of that number.
         """
         with self.reading() as session:
-            job = _job(session, number)
+            job = require_job(session, number)
             array = None if job.array is None else session.get(Array, job.array)
             return array.user_data if array else job.user_data
 
@@ -288,7 +289,7 @@ class Store:
     ) -> list[Job]:
         """Jobs in the order of submission, or in the opposite one.
 
-        Without the long columns, `LONG`: `job` and `find` give them.
+        Without their long columns, see `SHORT`: `job` and `find` give them.
 
         :param limit: at most so many, from the first in this order.
         :param marker: uuid of the last job of the page before.
@@ -296,17 +297,13 @@ class Store:
             the first that is held.
         :raises NoSuchJob: if the marker is not a job, or not one of the selection's project.
         """
-        query = select(Job).options(*(defer(column, raiseload=True) for column in LONG))
         place = Job.submitted_at, Job.number
         order = [column.desc() for column in place] if newest_first else place
-        query = query.order_by(*order).limit(limit)
+        query = select(Job).options(*SHORT).order_by(*order).limit(limit)
         with self.reading() as session:
-            dialect = session.get_bind().dialect.name
-            query = selection.of(query, dialect)
+            query = selection.of(query, session.get_bind().dialect.name)
             if collapsed:
-                first = selection.of(select(func.min(Job.number)).where(*arrays.WAITING), dialect)
-                first = first.group_by(Job.array, Job.held)
-                query = query.where(or_(~and_(*arrays.WAITING), Job.number.in_(first)))
+                query = query.where(arrays.collapsed(session, selection))
             if marker is not None:
                 last = _find(session, marker, selection.project_id)
                 here, there = tuple_(*place), (last.submitted_at, last.number)
@@ -333,12 +330,9 @@ class Store:
         :raises NotStarted: if it is to be completed and has not started.
         """
         with self.transaction() as session:
-            job = _job(session, number, lock=True)
-            if action == COMPLETE and job.not_started:
-                raise NotStarted
-            if job.state not in OVER and job.requested_action != action:
-                job.requested_action = action
-                session.add(job.happening(time.time(), f"asked to {action}"))
+            job = require_job(session, number, lock=True)
+            if job.state not in OVER and (event := ask_to_end(job, action, time.time())):
+                session.add(event)
             return job
 
     def hold(self, number: int, held: bool) -> Job:
@@ -351,9 +345,9 @@ class Store:
         :raises NoSuchJob: if there is none of that number.
         """
         with self.transaction() as session:
-            job = _job(session, number, lock=True)
-            if job.state not in OVER and job.held != held:
-                session.add(set_held(job, held, time.time()))
+            job = require_job(session, number, lock=True)
+            if job.state not in OVER and (event := set_held(job, held, time.time())):
+                session.add(event)
             return job
 
     def largest_bandwidth(self, pool: str) -> float:
@@ -378,8 +372,24 @@ class Store:
             session.add(Event(at=now, kind=queue_event(mode), detail=f"pool {pool}"))
 
 
-def set_held(job: Job, held: bool, now: float) -> Event:
-    """What `Store.hold` does to a job that is not over; returns the event of it."""
+def ask_to_end(job: Job, action: str, now: float) -> Event | None:
+    """What `Store.request_action` does to a job that is not over.
+
+    :returns: the event of it; None if that was asked before.
+    :raises NotStarted: if it is to be completed and has not started.
+    """
+    if action == COMPLETE and job.not_started:
+        raise NotStarted
+    if job.requested_action == action:
+        return None
+    job.requested_action = action
+    return job.happening(now, f"asked to {action}")
+
+
+def set_held(job: Job, held: bool, now: float) -> Event | None:
+    """What `Store.hold` does to a job that is not over; returns the event of it, if any."""
+    if job.held == held:
+        return None
     job.held = held
     if job.state == JobState.QUEUED:
         job.reason = waits.HELD() if held else None
@@ -463,10 +473,12 @@ def _mode(session: Session, pool: str) -> QueueMode:
     return QueueMode.ACTIVE if queue is None else QueueMode(queue.mode)
 
 
-def _job(session: Session, number: int, lock: bool = False) -> Job:
-    """
+def require_job(session: Session, number: int, lock: bool = False) -> Job:
+    """The job of a number.
+
     :param lock: lock the row until the transaction ends, so that it is read after any change that
         the manager is writing.
+    :raises NoSuchJob: if there is none.
     """
     job = session.get(Job, number, with_for_update=lock or None)
     if job is None:

@@ -11,13 +11,12 @@ from functools import partial
 
 from oslo_log import log as logging
 from sqlalchemy import select
-from sqlalchemy.orm import defer
 
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.db.models import Job
 from nova_twotier.db.parts import in_parts
 from nova_twotier.db.states import OVER
-from nova_twotier.db.store import LONG, Store
+from nova_twotier.db.store import SHORT, Store
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.operation import CloudRequest
 from nova_twotier.manager.repeated import Repeated
@@ -65,7 +64,7 @@ class LateBoots:
         if new := named - self._known.keys():
             with self._store.reading() as session:
                 # What is held of them is short.
-                short = select(Job).options(*(defer(each, raiseload=True) for each in LONG))
+                short = select(Job).options(*SHORT)
                 queries = [short.where(Job.uuid.in_(part)) for part in in_parts(new)]
                 found = {job.uuid: job for query in queries for job in session.scalars(query)}
             for uuid in new:
