@@ -4,7 +4,8 @@ from keystoneauth1 import exceptions as ksa
 from keystoneauth1.adapter import Adapter
 
 from nova_twotier.client import names
-from nova_twotier.client.rest import OVER, in_brief
+from nova_twotier.client.connection import in_brief
+from nova_twotier.client.rest import OVER
 
 #: Seconds that Nova may take to answer.
 TIMEOUT = 10.0

@@ -11,7 +11,7 @@ from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
 
 from nova_twotier.api.versions import OLDEST
-from nova_twotier.client import rest
+from nova_twotier.client import connection, rest
 from nova_twotier.client.rest import Api, ApiError
 from nova_twotier.db import models
 from nova_twotier.db.states import JobState
@@ -34,7 +34,7 @@ class TestJobs(ClientCase):
         self.assertEqual("cancel", self.api.cancel(job["uuid"])["asked_to"])
 
     def test_it_speaks_a_version_that_every_api_has(self):
-        self.assertEqual(OLDEST, rest.MICROVERSION)
+        self.assertEqual(OLDEST, connection.MICROVERSION)
 
     def test_states_that_are_the_end(self):
         self.assertEqual(set(models.OVER), set(rest.OVER))
@@ -251,14 +251,14 @@ class TestNotTheApi(testtools.TestCase):
         done = {"status_code": 200, "json": {"mode": "active"}}
         self.mocked.register_uri("GET", f"{URL}/v1/queue", [late, hour, bare, done])
         self.assertEqual({"mode": "active"}, self.api.queue())
-        self.assertEqual([7.0, rest.LONGEST_WAIT, 1.0], waits)
+        self.assertEqual([7.0, connection.LONGEST_WAIT, 1.0], waits)
         self.assertIn("rate limit is reached: trying again in 7 s", log.output)
 
     def test_not_for_ever(self):
         self.useFixture(fixtures.MonkeyPatch("time.sleep", lambda _seconds: None))
         self.mocked.register_uri("GET", f"{URL}/v1/queue", status_code=429, json={})
         self.assertEqual(429, self.assertRaises(rest.ApiError, self.api.queue).status)
-        self.assertEqual(1 + rest.MOST_WAITS, self.mocked.call_count)
+        self.assertEqual(1 + connection.MOST_WAITS, self.mocked.call_count)
 
     def test_a_job_that_may_be_submitted_all_the_same(self):
         """Who submits it again without a look may have two."""
