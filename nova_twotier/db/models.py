@@ -122,7 +122,7 @@ class Action(Base):
     pool: Mapped[str] = mapped_column(
         String(255), default=DEFAULT_POOL, server_default=DEFAULT_POOL
     )
-    #: Of the actions of one decision, those of a lower phase come first (see `manager.order`).
+    #: Of the actions of one decision, those of a lower phase come first (see `manager.turns`).
     phase: Mapped[int]
     job: Mapped[int | None] = mapped_column(ForeignKey("job.number"), index=True)
     plan_data: Mapped[dict[str, Any]] = mapped_column("plan")

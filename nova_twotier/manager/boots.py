@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from nova_twotier.core.reasons import Reason, waits
 from nova_twotier.db.models import Action
 from nova_twotier.db.plans import StartPlan
-from nova_twotier.manager import order
+from nova_twotier.manager import ongoing
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Jobs
 from nova_twotier.manager.planning import Record
@@ -75,7 +75,7 @@ class BootLimit:
         for start in starts:
             job = jobs[start.number]
             if start.begun_at is None:
-                count += 0 if order.is_late(start, now) else job.size
+                count += 0 if ongoing.is_late(start, now) else job.size
             elif now < start.begun_at + self._options.boot_grace:
                 count += job.size - sum(server.settled for server in seen.gang(job))
         return count

@@ -23,7 +23,7 @@ from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind
 from nova_twotier.manager import (
     forecast,
-    order,
+    ongoing,
     planning,
     preemption,
     priorities,
@@ -254,7 +254,7 @@ class Decisions:
         unplaced = {
             number: action
             for number, action in present.placing.items()
-            if order.is_unplaced(action, seen, jobs[number], now)
+            if ongoing.is_unplaced(action, seen, jobs[number], now)
         }
         if not unplaced:
             return False
@@ -295,7 +295,7 @@ class Decisions:
         :param recent: as `settling` of `Snapshot`.
         """
         now = present.now
-        away = order.earliest_coming(present.opened, present.jobs, now)
+        away = ongoing.earliest_coming(present.opened, present.jobs, now)
         bound = {number: hosts for number, hosts in fixed.items() if hosts is not None}
         aside = {
             number

@@ -33,7 +33,7 @@ from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import OVER, ActionKind, ActionState, JobState, QueueMode
 from nova_twotier.db.store import Store, busy_jobs, open_actions
 from nova_twotier.ledger.placement import FencedPlacement, Placement, PlacementError
-from nova_twotier.manager import gates, order, preemption, schedule, unknown_pools
+from nova_twotier.manager import gates, ongoing, preemption, schedule, unknown_pools
 from nova_twotier.manager.arrays import Arrays
 from nova_twotier.manager.counters import Counters
 from nova_twotier.manager.dead_hosts import DeadHosts
@@ -67,6 +67,7 @@ from nova_twotier.manager.shortages import Shortages
 from nova_twotier.manager.shutdowns import Shutdowns
 from nova_twotier.manager.situation import Situation
 from nova_twotier.manager.surplus import Surplus
+from nova_twotier.manager.turns import Turns
 from nova_twotier.manager.upkeep import Upkeep
 
 LOG = logging.getLogger(__name__)
@@ -335,9 +336,7 @@ class Engine:
         self._end(work, hopeless)
 
         # 2. The next step of each action that is due.
-        turns = order.Turns(
-            work.opened, work.jobs, work.seen, self._options.threshold, work.env.now
-        )
+        turns = Turns(work.opened, work.jobs, work.seen, self._options.threshold, work.env.now)
         for action in turns.due():
             # Closed ones were dropped, because an action before them has just failed.
             if action.state == ActionState.EXPECTED:
@@ -450,7 +449,7 @@ class Engine:
         """Drop decided actions that have not begun; the policy decides again after the pause."""
         self._decisions.forget_jobs()
         self._decisions.victims = ()
-        order.abandon_all(work.opened, reason, work.env.now)
+        ongoing.abandon_all(work.opened, reason, work.env.now)
         attempts = self._options.attempts
         for job in work.jobs.values():
             if job.in_queue and job.failures < attempts:
@@ -465,15 +464,15 @@ class Engine:
             if action.kind == ActionKind.START and action.begun_at is None:
                 job = work.jobs[action.number]
                 if asked := job.requested_action:
-                    order.drop(action, failures.REQUESTED(action=asked), now)
+                    ongoing.drop(action, failures.REQUESTED(action=asked), now)
                 elif job.held:
-                    order.drop(action, waits.HELD(), now)
+                    ongoing.drop(action, waits.HELD(), now)
                 elif refused := self._shortages.of(job, now):
-                    order.drop(action, refused.reason, now)
+                    ongoing.drop(action, refused.reason, now)
                 elif (
                     job.not_before > now or action.planned(StartPlan).tier not in job.allowed_tiers
                 ):
-                    order.drop(action, job.reason, now)
+                    ongoing.drop(action, job.reason, now)
 
     def _end(self, work: Round, hopeless: Mapping[int, Reason]) -> None:
         """Jobs that end, or whose gang is broken, or that will never be in the queue."""
@@ -532,7 +531,7 @@ class Engine:
                 end.reason = action.reason
                 self._open(work, end)
             if not step.alone:
-                order.abandon(work.opened, action, env.now)
+                ongoing.abandon(work.opened, action, env.now)
             self._decisions.events.happened(ALL)
 
 

@@ -10,7 +10,7 @@ from nova_twotier.db.models import Action, Job
 from nova_twotier.db.plans import EndPlan, EvictPlan, MigratePlan
 from nova_twotier.db.states import OVER, ActionKind
 from nova_twotier.ledger.claims import Claim
-from nova_twotier.manager import order
+from nova_twotier.manager import ongoing
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Jobs
 
@@ -99,7 +99,7 @@ class Events:
 
     def notice_late(self, starting: Iterable[Action], now: float) -> None:
         """Note starts that no longer reserve idle slots."""
-        late = {a.number for a in starting if a.begun_at is None and order.is_late(a, now)}
+        late = {a.number for a in starting if a.begun_at is None and ongoing.is_late(a, now)}
         if not self._late >= late:
             self.happened(ALL)
         self._late = late

@@ -14,7 +14,7 @@ from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.db.models import Job
 from nova_twotier.db.plans import StartPlan
-from nova_twotier.manager import order
+from nova_twotier.manager import ongoing
 from nova_twotier.manager.departures import Departure, Expectation, GivenPlace, adopt, hand_over
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.releases import Places
@@ -57,7 +57,7 @@ def of(
         {number: plan.hosts for number, plan in plans.items() if plan.hosts},
         filled,
         present.departures,
-        order.expectations(placing.values(), present.now),
+        ongoing.expectations(placing.values(), present.now),
         present.preemptible.keys(),
         releasing,
     )

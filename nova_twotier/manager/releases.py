@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from nova_twotier.db.models import Action
 from nova_twotier.db.states import ActionKind
-from nova_twotier.manager import order
+from nova_twotier.manager import ongoing
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Jobs
 
@@ -45,7 +45,7 @@ class Releases:
         return {
             end.number: held
             for end in ends
-            if not order.is_late(end, seen.at)
+            if not ongoing.is_late(end, seen.at)
             and (held := self._held[end.number])
             and 0 < sum(map(seen.claims_any, held)) < len(held)
         }

@@ -7,7 +7,7 @@ from nova_twotier.core.actions import BG, FG
 from nova_twotier.core.cluster import Cluster
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.db.models import Action, Job
-from nova_twotier.manager import order
+from nova_twotier.manager import ongoing
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Jobs
 
@@ -57,7 +57,7 @@ def recent(
     :param settled: as `settled` returns it.
     :param placing: the starts under way.
     """
-    starting = {action.number for action in placing if not order.is_late(action, now)}
+    starting = {action.number for action in placing if not ongoing.is_late(action, now)}
     ran = {
         number
         for number, end in settled.items()

@@ -7,7 +7,7 @@ from functools import cached_property
 from nova_twotier.cloud.servers import Server
 from nova_twotier.db.models import Action, Job
 from nova_twotier.db.states import ActionKind
-from nova_twotier.manager import order
+from nova_twotier.manager import ongoing
 from nova_twotier.manager.departures import Departure
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Jobs
@@ -70,7 +70,7 @@ class Situation:
 
     @cached_property
     def departures(self) -> list[Departure]:
-        return order.departures(self.opened, self.jobs)
+        return ongoing.departures(self.opened, self.jobs)
 
     @cached_property
     def moving(self) -> set[int]:
@@ -87,5 +87,5 @@ class Situation:
             action.number
             for action in self.opened
             if action.kind in (ActionKind.START, ActionKind.END)
-            and not order.is_late(action, self.now)
+            and not ongoing.is_late(action, self.now)
         }

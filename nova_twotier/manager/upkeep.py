@@ -8,7 +8,7 @@ from nova_twotier.ledger import claims
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.ledger.heartbeats import Heartbeats
 from nova_twotier.ledger.placement import Placement
-from nova_twotier.manager import measurements, order
+from nova_twotier.manager import measurements, ongoing
 from nova_twotier.manager.diagnostics import Diagnostics
 from nova_twotier.manager.round import Round
 
@@ -43,7 +43,7 @@ class Upkeep:
         points, measured = seen.points(jobs)
         now = work.env.now
         work.note(*(measurements.record(job, found, now) for job, found in measured.items()))
-        self._hosts.arriving = order.arriving(work.opened, work.jobs, seen, self._threshold)
+        self._hosts.arriving = ongoing.arriving(work.opened, work.jobs, seen, self._threshold)
         self._hosts.close(seen.closed(jobs, self._threshold))
         self._without = {claim: until for claim, until in self._without.items() if now < until}
         points = {

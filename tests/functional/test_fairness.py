@@ -5,7 +5,7 @@ manager asks Nova to do with their servers never comes to an end.
 """
 
 from nova_twotier.db.states import JobState, Preemption
-from nova_twotier.manager.order import PATIENCE
+from nova_twotier.manager.ongoing import PATIENCE
 from tests.functional.manager_case import InMemoryTestCase
 from tests.unit.manager import builders
 

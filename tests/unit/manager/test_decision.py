@@ -7,7 +7,7 @@ from nova_twotier.core.snapshot import Event
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind, JobState
 from nova_twotier.manager.events import ALL
-from nova_twotier.manager.order import PATIENCE
+from nova_twotier.manager.ongoing import PATIENCE
 from nova_twotier.manager.settling import RECHECK
 from nova_twotier.manager.situation import Situation
 from nova_twotier.manager.suspended import ELSEWHERE

@@ -12,7 +12,7 @@ from nova_twotier.db.models import Action, Job
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind, ActionState, JobState
 from nova_twotier.db.store import open_actions
-from nova_twotier.manager import order
+from nova_twotier.manager import ongoing
 from nova_twotier.manager.peers import ADDRESSES_DUE
 from tests.executors import OneByOne
 from tests.unit.manager import builders
@@ -104,7 +104,7 @@ class TestFailure(PollCase):
             for action in opened:
                 action.state = ActionState.EXPECTED
             swap.state = state
-            order.abandon(opened, failed, self.now)
+            ongoing.abandon(opened, failed, self.now)
             expected = [action for action in opened if action.state == ActionState.EXPECTED]
             self.assertEqual(left, expected, state)
 

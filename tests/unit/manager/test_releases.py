@@ -6,7 +6,7 @@ import testtools
 
 from nova_twotier.db.states import ActionKind
 from nova_twotier.manager import forecast
-from nova_twotier.manager.order import PATIENCE
+from nova_twotier.manager.ongoing import PATIENCE
 from nova_twotier.manager.releases import Place, Releases
 from tests.unit.manager.builders import FG, action, hosts, job, seen, servers
 

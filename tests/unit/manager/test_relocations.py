@@ -14,7 +14,7 @@ from nova_twotier.db.states import ActionKind, JobState, Preemption
 from nova_twotier.ledger.placement import Conflict
 from nova_twotier.manager import planning, relocations
 from nova_twotier.manager.departures import Departure
-from nova_twotier.manager.order import departures
+from nova_twotier.manager.ongoing import departures
 from tests.unit.manager.builders import BG, BY_NINE, FG, action, hosts, job, seen, servers
 from tests.unit.manager.operation_case import OperationCase
 

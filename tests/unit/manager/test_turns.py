@@ -7,7 +7,8 @@ import testtools
 from nova_twotier.db.plans import EvictPlan, MigratePlan, StartPlan, SwapPlan, TierChange
 from nova_twotier.db.states import ActionKind, ActionState, JobState
 from nova_twotier.ledger.claims import Claim
-from nova_twotier.manager.order import PATIENCE, PLACING, Turns, arriving
+from nova_twotier.manager.ongoing import PATIENCE, PLACING, arriving
+from nova_twotier.manager.turns import Turns
 from tests.unit.manager.builders import BG, BY_NINE, FAILS, FG, action, hosts, job, seen, servers
 
 NOW = 100.0
