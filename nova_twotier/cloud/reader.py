@@ -51,9 +51,9 @@ class Reader:
         #: For how many servers a page has room, at least.
         self._room = 0
 
-    def servers(self, changed_since: str = "", hints: bool = False) -> list[Document]:
+    def servers(self, hints: bool = False) -> list[Document]:
         """Servers of all projects, see `each_server`."""
-        return list(self.each_server(changed_since, hints))
+        return list(self.each_server(hints=hints))
 
     def each_server(self, changed_since: str = "", hints: bool = False) -> Iterator[Document]:
         """Servers of all projects; not the soft-deleted ones. One may be listed more than once.

@@ -86,7 +86,7 @@ class TestPages(ReaderCase):
 
     def test_the_query_is_repeated_for_each_page(self):
         asked = self.serve("servers/detail", [{"id": "a"}, {"id": "b"}], page=1)
-        self.reader.servers("2026-01-01T00:00:00+00:00")
+        list(self.reader.each_server("2026-01-01T00:00:00+00:00"))
         for request, marker in zip(asked.request_history, (None, "a", "b"), strict=True):
             self.assertEqual(["1"], request.qs["all_tenants"])
             self.assertEqual(["2026-01-01t00:00:00+00:00"], request.qs["changes-since"])
@@ -100,7 +100,7 @@ class TestPages(ReaderCase):
         links = {"servers_links": [{"rel": "next"}]} if linked else {}
         answers = [{"json": {"servers": page, **links}} for page in (*pages, [])]
         asked = self.http.get(f"{URL}/servers/detail", answers)
-        found = self.reader.servers("2026-01-01T00:00:00+00:00")
+        found = list(self.reader.each_server("2026-01-01T00:00:00+00:00"))
         self.assertEqual([each for page in pages for each in page], found)
         return len(asked.request_history)
 
