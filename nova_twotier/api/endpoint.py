@@ -14,6 +14,7 @@ from nova_twotier.api.auth import Caller
 from nova_twotier.api.finding import find_array, find_job
 from nova_twotier.api.site import Site
 from nova_twotier.api.versions import CONDITIONAL, at_least
+from nova_twotier.db.models import Array, Job
 
 #: HTTP statuses of refusals that every request may get.
 ALWAYS = (400, 406, 500, 503)
@@ -112,34 +113,18 @@ def endpoint(summary: str, **description) -> Callable:
             request = Request(req, None, {})
             subject = ()
             if described.rule:
-                request.caller = Caller(req.env, resource.site.enforcer)
-                resource.site.throttle.admit(request.caller)
-                owner = request.caller.project_id, request.caller.user_id
-                if uuid is not None:
-                    job = find_job(resource.site, request.caller, uuid)
-                    owner, subject = (job.project_id, job.user_id), (job,)
-                if array is not None:
-                    found = find_array(resource.site, request.caller, array)
-                    owner, subject = (found.project_id, found.user_id), (found,)
-                request.caller.require(described.rule, *owner)
+                subject = _authorize(request, resource.site, described.rule, uuid, array)
             request.query = validation.read_query(req.query_string, query)
             if body:
                 request.body = validation.read_body(req, body)
+            success = next(iter(described.answers))
             if described.conditional and request.conditional:
-                tag = etags.of(resource.site, request, resource)
-                if etags.is_known(req, tag):
-                    resp.status = http.HTTPStatus.NOT_MODIFIED
-                    resp.set_headers(etags.headers(tag))
-                    return
                 make = functools.partial(method, resource, request)
-                resp.data = resource.site.answers.get(tag, lambda: _written_out(make()))
-                resp.content_type = falcon.MEDIA_JSON
-                resp.status = next(iter(described.answers))
-                resp.set_headers(etags.headers(tag))
+                _answer_if_changed(resource, request, resp, success, make)
                 return
             answer = method(resource, request, *subject)
             if not isinstance(answer, Reply):
-                answer = Reply(answer, next(iter(described.answers)))
+                answer = Reply(answer, success)
             resp.media, resp.status = answer.body, answer.status
             resp.set_headers(answer.headers)
 
@@ -147,6 +132,43 @@ def endpoint(summary: str, **description) -> Callable:
         return respond
 
     return decorate
+
+
+def _authorize(
+    request: Request, site: Site, rule: str, job: str | None, array: str | None
+) -> tuple[Job | Array, ...]:
+    """Find the caller, and the job or the array that the path names, if it names one.
+
+    :raises Refused: if the caller is not known, asks too often, or may not do this.
+    """
+    request.caller = caller = Caller(request.req.env, site.enforcer)
+    site.throttle.admit(caller)
+    owner, subject = (caller.project_id, caller.user_id), ()
+    if job is not None:
+        found = find_job(site, caller, job)
+        owner, subject = (found.project_id, found.user_id), (found,)
+    if array is not None:
+        found = find_array(site, caller, array)
+        owner, subject = (found.project_id, found.user_id), (found,)
+    caller.require(rule, *owner)
+    return subject
+
+
+def _answer_if_changed(
+    resource: Resource, request: Request, resp: falcon.Response, status: int, make: Callable
+) -> None:
+    """Send the answer with its ETag, or only that the client has it already.
+
+    :param make: makes the answer, unless a reader has just had the same.
+    """
+    tag = etags.of(resource.site, request, resource)
+    if etags.is_known(request.req, tag):
+        resp.status = http.HTTPStatus.NOT_MODIFIED
+    else:
+        resp.data = resource.site.answers.get(tag, lambda: _written_out(make()))
+        resp.content_type, resp.status = falcon.MEDIA_JSON, status
+    # Not before: a refusal has no tag.
+    resp.set_headers(etags.headers(tag))
 
 
 def _written_out(answer: dict) -> bytes:
