@@ -67,7 +67,7 @@ def job_records(store: Store, lease: float) -> dict[str, JobRecord]:
     :raises ConfigError: if the database does not answer.
     """
     with _answering():
-        with store.reading() as session:
+        with store.snapshot() as session:
             jobs = open_jobs(session)
             actions = open_actions(session)
         beats = heartbeats(store, {job.pool for job in jobs}, lease)

@@ -146,7 +146,7 @@ def take(
 def _read(store: Store, pool: str, hosts: LedgerHosts) -> _Records:
     open_jobs = OpenJobs(pool)
     open_jobs.limit_tiers(hosts.limited_flavors)
-    with store.reading() as session:
+    with store.snapshot() as session:
         return _Records(
             open_jobs.read(session),
             open_jobs.prioritised,

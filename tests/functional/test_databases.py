@@ -14,6 +14,7 @@ import time
 import unittest
 import uuid
 from concurrent import futures
+from unittest import mock
 
 import testtools
 from sqlalchemy import URL, create_engine, event, text
@@ -21,10 +22,13 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from nova_twotier import conf as config
 from nova_twotier.api import queries, servers
+from nova_twotier.audit import records
 from nova_twotier.cmd import manager
 from nova_twotier.db import migration
 from nova_twotier.db.connection import StoreError, connect
-from nova_twotier.db.models import Event, Place
+from nova_twotier.db.models import Action, Event, Place
+from nova_twotier.db.plans import EndPlan
+from nova_twotier.db.states import ActionKind, JobState
 from nova_twotier.db.store import Store, open_store
 from tests.unit.cmd.test_manager import COMPLETE
 from tests.unit.db.behaviour import StoreBehaviour
@@ -185,6 +189,21 @@ class WithStore(
                 for server in shown["servers"]
             ],
         )
+
+    def test_what_an_audit_reads_is_of_one_moment(self):
+        job, read = self.store.submit(1, [0.5]), records.open_actions
+
+        def read_late(session):
+            end = EndPlan(JobState.FINISHED, None, 1.0)
+            with self.store.transaction() as other:
+                action = Action(kind=ActionKind.END, phase=1, job=job.number, plan=end)
+                action.created_at = 1.0
+                other.add(action)
+            return read(session)
+
+        with mock.patch.object(records, "open_actions", read_late):
+            self.assertFalse(records.job_records(self.store, 30.0)[job.uuid].under_way)
+        self.assertTrue(records.job_records(self.store, 30.0)[job.uuid].under_way)
 
 
 class TestStoreOnMariadb(WithStore, Mariadb):

@@ -18,6 +18,8 @@ from tests.functional.fake_placement import FakePlacement
 
 HOSTS = {f"host{number}": Shape(2, 2, "core", (100, 100)) for number in range(4)}
 THREADS = 4
+#: What else Nova tells of a deployment.
+NOTHING_ELSE = dict.fromkeys(("flavors", "flavor_names", "metadata", "aggregates"), dict)
 
 
 class Together(FakePlacement):
@@ -74,8 +76,7 @@ class TestSeveralAtOnce(testtools.TestCase):
         for number, name in enumerate(HOSTS):
             cpus = {"total": 9, "reserved": 1, "allocation_ratio": float(number)}
             self.placement.providers[f"root-{name}"].inventories["VCPU"] = cpus
-        names = ("flavors", "metadata", "aggregates")
-        nova = types.SimpleNamespace(shapes=lambda: HOSTS, **dict.fromkeys(names, dict))
+        nova = types.SimpleNamespace(shapes=lambda: HOSTS, **NOTHING_ELSE)
         found = facts.gather(Together(self.placement), nova, self.lister)
         expected = {name: float(number) for number, name in enumerate(HOSTS)}
         self.assertEqual((HOSTS, expected), (found.shapes, found.cpu_ratios))
@@ -87,9 +88,7 @@ class TestSeveralAtOnce(testtools.TestCase):
         self.placement.providers[f"root-{renamed}"].name = "before"
         cpus = {"total": 9, "reserved": 1, "allocation_ratio": 2.0}
         self.placement.providers[f"root-{known}"].inventories["VCPU"] = cpus
-        nova = types.SimpleNamespace(
-            shapes=lambda: HOSTS, **dict.fromkeys(("flavors", "metadata", "aggregates"), dict)
-        )
+        nova = types.SimpleNamespace(shapes=lambda: HOSTS, **NOTHING_ELSE)
         found = facts.gather(self.placement, nova, self.lister)
         self.assertEqual({known: 2.0}, found.cpu_ratios)
         others = dict.fromkeys(HOSTS.keys() - {known, renamed}, 0)

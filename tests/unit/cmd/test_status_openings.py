@@ -74,7 +74,7 @@ class TestOpenings(StatusCase):
     def test_access_rules_of_the_api(self):
         name = "Access rules of the API"
         policy = self.write("ours.yaml", "")
-        change = f"[manager]\nflavor = tt.job\n[oslo_policy]\npolicy_file = {policy}\n"
+        change = f"[manager]\nflavor = slot\n[oslo_policy]\npolicy_file = {policy}\n"
         self.assertEqual((SUCCESS, None), self.check(change)[1][name])
         for text, words in (
             ('"a": "rule:b"\n"b": "rule:a"', "rules refer to each other in a circle: a -> b -> a"),
@@ -95,7 +95,7 @@ class TestOpenings(StatusCase):
         """Nova's policy file and ours have the same name, each beside its service's file."""
         name = "Servers on forced hosts"
         rule = "os_compute_api:servers:create:forced_host"
-        change = "[manager]\nflavor = tt.job\n[oslo_policy]\npolicy_file = ours.yaml\n"
+        change = "[manager]\nflavor = slot\n[oslo_policy]\npolicy_file = ours.yaml\n"
         self.write("ours.yaml", f'"{rule}": "@"\n')
         self.assertEqual((SUCCESS, None), self.check(change)[1][name])
         pathlib.Path(self.access).write_text(
@@ -108,7 +108,7 @@ class TestOpenings(StatusCase):
             "import sys; sys.modules['oslo_policy'] = None; "
             "from nova_twotier.cmd import status; sys.exit(status.main(sys.argv[1:]))"
         )
-        ours = self.write("ours.conf", "[manager]\nflavor = tt.job\n")
+        ours = self.write("ours.conf", "[manager]\nflavor = slot\n")
         options = ["--config-file", ours, "upgrade", "check", "--json"]
         done = subprocess.run(
             [sys.executable, "-c", program, *options], capture_output=True, text=True, check=False
