@@ -137,7 +137,7 @@ def endpoint(summary: str, **description) -> Callable:
 def _authorize(
     request: Request, site: Site, rule: str, job: str | None, array: str | None
 ) -> tuple[Job | Array, ...]:
-    """Find the caller, and the job or the array that the path names, if it names one.
+    """Check that the caller may do this; returns the job or the array that the path names, if any.
 
     :raises Refused: if the caller is not known, asks too often, or may not do this.
     """

@@ -48,7 +48,7 @@ class ManagerCheck:
     def healthcheck(self, _server_port) -> HealthcheckResult:
         answer = self._ask()
         try:
-            # One that has hung for so long is not waited for by each check anew.
+            # While the database hangs, only the first checks wait for it.
             found = answer.result(max(0.0, self._asked_at + TIMEOUT - time.monotonic()))
         except (TimeoutError, *DATABASE_ERRORS):
             return HealthcheckResult(False, "the database does not answer")

@@ -2,7 +2,7 @@
 
 It is waitress: a single loop receives whole requests and sends the answers, so that a slow client
 occupies no thread. Added here are a limit on the total time that a client takes, dropping the
-slowest connections to make room for new ones, and a thread for health checks alone.
+slowest connections to make room for new ones, and threads for health checks alone.
 """
 
 import contextlib
@@ -23,6 +23,8 @@ NAME = "twotier-api"
 #: Bytes of answers that a client may leave untaken when it makes another request; several times the
 #: largest answer.
 MOST_UNTAKEN = 2**22
+#: Threads for health checks: several load balancers may ask at once.
+CHECKS = 4
 
 
 def listen(options) -> socket.socket:
@@ -50,9 +52,9 @@ class Server(TcpWSGIServer):
     def __init__(self, options, max_body: int, application, listening: socket.socket):
         self._most = options.max_connections
         self.request_timeout = options.request_timeout
-        # So that the reason can be asked for while all other threads wait for the database.
+        # Health checks are answered also while all other threads wait for the database.
         self._checks = ThreadedTaskDispatcher()
-        self._checks.set_thread_count(1)
+        self._checks.set_thread_count(CHECKS)
         super().__init__(
             application,
             _sock=listening,
@@ -83,6 +85,10 @@ class Server(TcpWSGIServer):
                 clear_untrusted_proxy_headers=False,
             ),
         )
+
+    def run(self):
+        super().run()
+        self._checks.shutdown()
 
     def add_task(self, task):
         request = task.requests[0]

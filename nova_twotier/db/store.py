@@ -129,7 +129,7 @@ class Store:
             del self._open[session]
 
     def waited(self) -> float:
-        """For how many seconds the longest of the open sessions has been open.
+        """For how many seconds the longest of the open sessions, of all threads, has been open.
 
         It is many if the database hangs: no session waits for anything else.
         """

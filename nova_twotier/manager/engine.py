@@ -195,7 +195,7 @@ class Engine:
             self._open_jobs.forget()
             self._recorded = None
             raise
-        # Not before: as long as nothing can be recorded, nothing is requested either.
+        # Only now: a poll that fails asks for no step of an action, so its time must not count.
         self._polled_at = seen.at
         self._peers.notes.clear()
         self._outcomes.clear()
@@ -225,7 +225,7 @@ class Engine:
             self._requests.tell(message)
 
     def _look_after(self, work: Round) -> None:
-        """Bring what is no action's in line with what was recorded."""
+        """Do what needs no action, once the poll is recorded: locks, notices, predictions."""
         seen, active, busy = work.seen, work.active, work.busy
         self._arrays.poll(work)
         self._locks.poll(active, seen)

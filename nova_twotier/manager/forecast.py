@@ -42,7 +42,7 @@ def of(
 
     :param running: the jobs that run, and neither leave nor move.
     :param waiting: at least those that wait with their state saved.
-    :param releasing: as of `cluster_of`, with `settled` and `filled`.
+    :param releasing: see `cluster_of`, also for `settled` and `filled`.
     """
     jobs, seen, placing = present.jobs, present.seen, present.placing
     plans = {number: action.planned(StartPlan) for number, action in placing.items()}

@@ -88,6 +88,8 @@ class Loop:
         #: The policy to use, as last read.
         self._policy = ""
         self._standby = Standby(store, candidate.pool, lease)
+        #: What the log said last of a hang, which nothing has ended since; empty if nothing hangs.
+        self._hang = ""
         #: Since when the loop is at work, without a pause; None in a pause.
         self._busy_since: float | None = None
         #: The last shift of recorded times, until the database has said that it was committed.
@@ -123,7 +125,7 @@ class Loop:
     def report_hang(self) -> None:
         """Log once that the loop hangs; for another thread, as the loop itself cannot then."""
         since = self._busy_since
-        if since is None or self._trouble[0]:
+        if since is None:
             return
         pool, busy = self._candidate.pool, self._clock() - since
         if min(busy, self._store.waited()) >= HANGS:
@@ -135,8 +137,9 @@ class Loop:
             )
         else:
             return
-        self._trouble = said, False
-        LOG.warning(said)
+        if said != self._hang:
+            self._hang = said
+            LOG.warning(said)
 
     def _rest(self, event: threading.Event, seconds: float) -> bool:
         """Wait until an event is set; returns False if it was not."""
@@ -151,12 +154,12 @@ class Loop:
             if leads:
                 self._standby.lead()
             else:
-                again = bool(self._trouble[0])
+                again = bool(self._trouble[0] or self._hang)
                 self._standby.follow(self._candidate.leader(), self._wall(), again=again)
         except TROUBLE as error:
             self._report(error, self._lease / 2)
             return False
-        self._trouble = ("", False)
+        self._trouble, self._hang = ("", False), ""
         return leads
 
     def _lead(self) -> None:
@@ -310,9 +313,9 @@ class Loop:
 
     def _recover(self) -> None:
         """Say that a poll succeeded, if it is the first one or the last one failed."""
-        if self._trouble[0] or not self._polled:
+        if self._trouble[0] or self._hang or not self._polled:
             LOG.info("Nova and Placement answer: the queue of pool %s works", self._candidate.pool)
-        self._trouble, self._polled = ("", False), True
+        self._trouble, self._hang, self._polled = ("", False), "", True
         self._backoff.reset()
 
 

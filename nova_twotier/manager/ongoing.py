@@ -1,4 +1,4 @@
-"""What the open actions of a pool are about to do, and which of them fall with others."""
+"""What the open actions of a pool are about to do, and which are dropped when another one fails."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -66,7 +66,7 @@ class Round:
 
     @property
     def busy(self) -> set[int]:
-        """Numbers of the jobs that these actions are about."""
+        """Numbers of the jobs that the actions under way are about."""
         return busy_jobs(self.under_way)
 
     def note(self, *notes: Note) -> None:

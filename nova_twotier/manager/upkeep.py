@@ -4,7 +4,6 @@ from nova_twotier.cloud.hosts import Hosts
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.core.meter import MeterRules
 from nova_twotier.db.states import JobState
-from nova_twotier.db.store import busy_jobs
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.ledger.heartbeats import Heartbeats
@@ -54,8 +53,7 @@ class Upkeep:
         if points:
             full = claims.set_cpu_points(self._placement, seen.hosts, points, work.env.each)
             self._without |= dict.fromkeys(map(seen.claims.__getitem__, full), now + RETRY_AFTER)
-        # Also those of which an action ended in this poll: what was seen is from before.
-        busy = busy_jobs(work.opened)
+        busy = work.busy
         idle = (job for job in jobs if job.state == JobState.QUEUED and job.number not in busy)
         if left := [vm for job in idle for vm in seen.resting(job) if vm in seen.claims]:
             claims.vacate(self._placement, seen.hosts, left, work.env.each)

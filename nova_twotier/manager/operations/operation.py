@@ -18,7 +18,8 @@ class CloudRequest:
     A passing error (see `CloudError.passing`) does not count.
 
     :param asks: it asks a host, which may take long: nothing waits for the answer.
-    :param before: the error that the same request met the last time: it is not logged once more.
+    :param before: the error that the same request met the last time: it is not logged once more,
+        but a success is.
     """
 
     key: RequestKey

@@ -42,7 +42,7 @@ class SlowClientsCase(ServerCase):
         self.addCleanup(stop.set)
 
     def assert_healthy(self):
-        answer = requests.get(f"{self.url}/healthcheck", timeout=LONG)
+        answer = requests.get(f"{self.url}/v1", timeout=LONG)
         self.assertEqual(200, answer.status_code)
 
     def read(self, connection):

@@ -12,7 +12,7 @@ from nova_twotier.core.reasons import changes, failures
 from nova_twotier.db.models import Action, Job
 from nova_twotier.db.plans import EndPlan, EvictPlan, MigratePlan, PowerOnPlan, StartPlan, SwapPlan
 from nova_twotier.db.progress import Progress, RequestKey
-from nova_twotier.db.states import ActionKind, JobState
+from nova_twotier.db.states import ActionKind, ActionState, JobState
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.ledger.tree import Shape, TierHost
 from nova_twotier.manager.observation import Observation
@@ -139,6 +139,7 @@ def action(kind, of=None, plan=None, begun_at=0.0, attempts=None, **progress):
         job=of.number if of else None,
         plan=plan or PLANS[kind],
         progress=Progress(attempts, **progress),
+        state=ActionState.EXPECTED,
         begun_at=begun_at,
         created_at=0.0,
     )

@@ -344,6 +344,14 @@ class TestHangs(LoopTestCase):
         error = "ERROR [database]: Lost connection. Trying again every 1 s."
         self.assertEqual([self.WORKS, self.DATABASE, error, self.WORKS], self.said())
 
+    def test_the_database_hangs_when_there_is_other_trouble(self):
+        def refused(_engine):
+            raise CloudError("no")
+
+        self.run_script(refused, self.hanging(45, True), False)
+        self.assertIn(self.DATABASE, self.said())
+        self.assertEqual(self.WORKS, self.said()[-1])
+
     def test_others_hang_in_a_poll(self):
         self.run_script(False, self.hanging(119), self.hanging(200), False)
         self.assertEqual([self.WORKS, self.WORKS], [self.said()[0], self.said()[2]])
@@ -364,7 +372,7 @@ class TestHangs(LoopTestCase):
         self.run_script(False)
         self.assertEqual([self.WORKS], self.said())
 
-    def test_a_session_of_others_is_no_hang_of_this_loop(self):
+    def test_a_session_of_others_is_no_hang_of_a_loop_that_is_quick(self):
         self.opened_at = -100.0
         self.run_script(lambda _engine: self.look_for(29), False)
         self.assertEqual([self.WORKS], self.said())
