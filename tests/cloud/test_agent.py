@@ -226,23 +226,32 @@ def runs_before_its_memory_is_there(guest, arrival):
             return guest.migrateStartPostCopy() == 0
 
     # What the guest needs to run at all is also limited.
-    limit_postcopy(guest, bytes_per_second=10000)
-    wait_for(starts, "post-copy begins")
+    limit(guest, "max-postcopy-bandwidth", 10000)
+    # Asked seldom, it might be asked too late: when all of the memory is there.
+    deadline = time.monotonic() + 90
+    while not starts():
+        assert time.monotonic() < deadline, "post-copy does not begin"
+        time.sleep(0.01)
     running = [libvirt.VIR_DOMAIN_RUNNING, libvirt.VIR_DOMAIN_RUNNING_POSTCOPY]
-    wait_for(lambda: arrival.state() == running, "it runs there")
-    limit_postcopy(guest, bytes_per_second=1000)
+    moved = [libvirt.VIR_DOMAIN_RUNNING, libvirt.VIR_DOMAIN_RUNNING_MIGRATED]
+    wait_for(lambda: arrival.state() in (running, moved), "it runs there")
+    if arrival.state() == moved:
+        # It writes slowly beside what else runs here: a race that this test cannot always win.
+        arrival.destroy()
+        pytest.skip("all of its memory was there before post-copy began")
+    limit(guest, "max-postcopy-bandwidth", 1000)
     yield
-    limit_postcopy(guest, bytes_per_second=0)
+    limit(guest, "max-postcopy-bandwidth", 0)
 
 
-def limit_postcopy(guest, bytes_per_second):
-    """Limit how fast memory follows a guest, or not at all with 0; libvirt knows only whole MiB."""
+def limit(guest, parameter, value):
+    """Set a limit of QEMU's for migrations; libvirt knows bandwidths in whole MiB only.
+
+    :param value: bytes a second, 0 for no limit, or milliseconds.
+    """
     import libvirt_qemu
 
-    command = {
-        "execute": "migrate-set-parameters",
-        "arguments": {"max-postcopy-bandwidth": bytes_per_second},
-    }
+    command = {"execute": "migrate-set-parameters", "arguments": {parameter: value}}
     libvirt_qemu.qemuMonitorCommand(guest, json.dumps(command), 0)
 
 
@@ -258,6 +267,9 @@ def test_no_vm_waits_for_one_whose_memory_arrives(host, pair, libvirtd, arrives)
         Libvirtd(directory, "host2") as other,
     ):
         guest = other.spin("writes")
+        # All of its memory must not be there before post-copy can begin, even if it writes slowly.
+        wait_for(lambda: memory(guest) != memory(guest), "it writes")
+        limit(guest, "downtime-limit", 1)
         host.claim(guest, BG)
         with host.agent():
             wait_for(lambda: (weight(front), weight(back)) == (10000, 100), "the priorities")
@@ -281,6 +293,14 @@ def test_no_vm_waits_for_one_whose_memory_arrives(host, pair, libvirtd, arrives)
             wait_for(lambda: weight(arrival) == WEIGHT[BG], "it is in the background")
             arrival.destroy()
             target.close()
+
+
+def memory(guest):
+    """A word of those that the guest changes all the time, once it has booted."""
+    import libvirt_qemu
+
+    hmp = libvirt_qemu.VIR_DOMAIN_QEMU_MONITOR_COMMAND_HMP
+    return libvirt_qemu.qemuMonitorCommand(guest, "xp /1hx 0x20000", hmp)
 
 
 def await_arrival(guest, target):
