@@ -45,14 +45,22 @@ PHASES = bytes.fromhex(
     "a808 75f4"  # test al, 8; jnz again
     "f4 ebf1"  # hlt; jmp again
 )
-#: Changes 512 KiB of memory all the time: a migration that is slow does not end.
+#: Changes 14 MiB of memory, from 1 MiB on, all the time: a migration that is slow does not end. For
+#: that, its segment `es` is given all 4 GiB in protected mode, and keeps them in real mode.
 WRITES = bytes.fromhex(
-    "31c0"  # xor ax, ax
-    "bb0010"  # again: mov bx, 0x1000
-    "8ec3 31ff b90080 f3ab"  # next: mov es, bx; xor di, di; mov cx, 0x8000; rep stosw
-    "81c30010 81fb0090 75ed"  # add bx, 0x1000; cmp bx, 0x9000; jne next
-    "40 ebe7"  # inc ax; jmp again
+    "fa 31c0 8ed8"  # cli; xor ax, ax; mov ds, ax
+    "0f0116467c"  # lgdt [table]
+    "0f20c0 0c01 0f22c0"  # mov eax, cr0; or al, 1; mov cr0, eax
+    "bb0800 8ec3"  # mov bx, 8; mov es, bx
+    "24fe 0f22c0"  # and al, 0xfe; mov cr0, eax
+    "66b801000000"  # mov eax, 1
+    "66bf00001000 66b900003800"  # again: mov edi, 0x100000; mov ecx, 0x380000
+    "f36667ab 6640 ebec"  # rep stos dword [es:edi]; inc eax; jmp again
+    "0000000000000000 ffff00000092cf00"  # segments: none, and one of 4 GiB from 0 on
+    "0f00 367c0000"  # table: its last byte, and where it is
 )
+#: The address of the last word that it changes, which is 0 before.
+WRITTEN_LAST = 0xEFFFFC
 #: The CPU weight of the group of all guests, and the highest, with cgroup v1 and v2.
 GROUPS = (
     (pathlib.Path("/sys/fs/cgroup/cpu/machine/cpu.shares"), "262144"),
