@@ -4,7 +4,7 @@ import random
 
 import numpy
 import testtools
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nova_twotier.core.slots import THRESHOLD
@@ -38,6 +38,7 @@ class TestDraw(testtools.TestCase):
         self.assertTrue(all(known is true for known, true in draw(Utilisation(), sizes)))
 
     @given(SIZES, ERRORS)
+    @example([3, 1, 2] * 3000, 0.1)  # more jobs than are sorted at once
     def test_true_values_depend_on_the_seed_and_not_on_the_error(self, sizes, error):
         exact = draw(Utilisation(), sizes)
         told = draw(Utilisation(error=error), sizes)
