@@ -1,6 +1,6 @@
 """JSON Schemas of what is asked for: new jobs, and changes of jobs."""
 
-from nova_twotier.api.schemas import NAME, NUMBER, POOL, PRINTABLE, UUID, object_of
+from nova_twotier.api.schemas import NAME, NUMBER, POOL, PRINTABLE, SHOWN, UUID, object_of
 from nova_twotier.core import durations
 from nova_twotier.core.jobs import MAX_SIZE, MAX_USER_DATA
 from nova_twotier.core.qos import NORMAL, Qos
@@ -61,10 +61,16 @@ JOB_REQUEST = object_of(
             "each; null if it is not known: then only a measurement closes a slot to the "
             "background.",
         },
-        "name": {**NAME, "default": ""},
+        "name": {
+            **NAME,
+            "pattern": SHOWN,
+            "default": "",
+            "description": "A name without control characters, and not of spaces alone; empty: "
+            "none. Names need not be unique.",
+        },
         "estimate": {
             "type": ["number", "null"],
-            "minimum": 0,
+            "exclusiveMinimum": 0,
             "maximum": MAX_RUN,
             "default": None,
             "description": "Estimated run time in seconds; null if it is not known.",

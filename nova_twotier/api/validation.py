@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError, validators
 
 from nova_twotier.api.errors import MOST, Refused, invalid
-from nova_twotier.api.schemas import PRINTABLE
+from nova_twotier.api.schemas import PRINTABLE, SHOWN
 
 #: Upper bound of the number of query parameters.
 _MOST_PARAMETERS = 20
@@ -115,7 +115,8 @@ def _sentences(error) -> list[str]:
         case "minimum":
             return [f"{field}give at least {wanted}"]
         case "exclusiveMinimum":
-            return [f"{field}give more than {wanted}"]
+            or_null = ", or null" if "null" in error.schema["type"] else ""
+            return [f"{field}give more than {wanted}{or_null}"]
         case "maximum":
             return [f"{field}give at most {wanted:.16g}"]
         case "minItems" | "maxItems":
@@ -130,10 +131,7 @@ def _sentences(error) -> list[str]:
         case "format":
             return [f"{field}give {_FORMATS[wanted]}"]
         case "pattern":
-            which = (
-                "without control characters" if wanted == PRINTABLE else f"that matches {wanted}"
-            )
-            return [f"{field}give a text {which}"]
+            return [f"{field}give a text {_TEXTS.get(wanted, f'that matches {wanted}')}"]
         case "anyOf":
             # If the type is right, report what is wrong with the value.
             wide = ("type", "enum")
@@ -160,6 +158,10 @@ def _instead(name: str, known: Iterable[str]) -> str:
     return "; /v1/openapi.json lists all that there are"
 
 
+_TEXTS = {
+    PRINTABLE: "without control characters",
+    SHOWN: "without control characters, and not of spaces alone",
+}
 _FORMATS = {
     "byte": "a text in base64, in one line",
     "uuid": "a uuid",

@@ -89,6 +89,14 @@ def duration(text: str) -> float:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
+def run_time(text: str) -> float:
+    """How long a job may run, or is expected to, in seconds."""
+    try:
+        return durations.run_time(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def moment(text: str) -> str:
     """A time with its zone, as the API has it; also a duration, counted back from now."""
     return _moment(

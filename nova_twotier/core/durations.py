@@ -31,6 +31,19 @@ def seconds(text: str) -> float:
     return found
 
 
+def run_time(text: str) -> float:
+    """Parse how long a job may run, or is expected to, into seconds, more than 0.
+
+    :raises ValueError: for 0, which other batch systems take for "no limit", and as `seconds` does.
+    """
+    if found := seconds(text):
+        return found
+    raise ValueError(
+        f"{text!r} is no time to run: give more than 0, or leave it out if the time is not known "
+        "or has no limit"
+    )
+
+
 def _seconds(text: str) -> float:
     if re.fullmatch(r"\d+(\.\d+)?", text):
         return float(text)

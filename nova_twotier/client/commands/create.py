@@ -294,13 +294,13 @@ def _add_resources(parser) -> None:
     )
     group.add_argument(
         "--estimate",
-        type=arguments.duration,
+        type=arguments.run_time,
         metavar="<time>",
         help="expected run time: seconds, or a time such as 90m, 2h, 1:30:00",
     )
     group.add_argument(
         "--walltime",
-        type=arguments.duration,
+        type=arguments.run_time,
         metavar="<time>",
         help="longest run time, summed over its runs since it last began anew; then it is stopped",
     )

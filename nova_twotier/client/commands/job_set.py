@@ -26,7 +26,7 @@ class SetJob(brief.ShowBriefly):
             either = parser.add_mutually_exclusive_group()
             either.add_argument(
                 f"--{name}",
-                type=arguments.duration,
+                type=arguments.run_time,
                 metavar="<time>",
                 help=f"{text}: seconds, or a time such as 90m, 2h, 1:30:00",
             )

@@ -65,9 +65,9 @@ def job(text: str) -> dict:
     """The fields of a job, by name, as `add_job` of `core.queue_state` takes them."""
     readers = {
         "size": values.whole(1),
-        "estimate": values.duration,
+        "estimate": values.run_time,
         "cpu": values.share,
-        "walltime": values.duration,
+        "walltime": values.run_time,
         "user": str,
         "tier": tier,
     }
@@ -98,7 +98,7 @@ def estimate(text: str) -> tuple[int, float]:
     number, equals, time = text.partition("=")
     if not equals:
         raise argparse.ArgumentTypeError(f"{text!r} must be N=TIME, such as 17=7200 or 17=2h")
-    return values.whole(0)(number), values.duration(time)
+    return values.whole(0)(number), values.run_time(time)
 
 
 def policies(text: str) -> list[str]:

@@ -35,12 +35,12 @@ def seconds(text: str) -> float:
     return value
 
 
-def duration(text: str) -> float:
-    """A duration in seconds, in all forms that `openstack twotier job create` takes."""
+def run_time(text: str) -> float:
+    """Seconds that a job runs, in all forms that `openstack twotier job create` takes."""
     from nova_twotier.core import durations
 
     try:
-        return durations.seconds(text)
+        return durations.run_time(text)
     except ValueError as wrong:
         raise ArgumentTypeError(str(wrong)) from None
 

@@ -26,8 +26,9 @@ class TestBodies(ApiCase):
             ({"size": 10**9}, "size: give at most 1000000"),
             ({"size": 1, "name": "n" * 256}, "name: give at most 255 characters"),
             ({"size": 1, "name": None}, "name: give a text"),
-            ({"size": 1, "estimate": -1}, "estimate: give at least 0"),
+            ({"size": 1, "estimate": -1}, "estimate: give more than 0, or null"),
             ({"size": 1, "estimate": 1e300}, "estimate: give at most 1000000000"),
+            ({"size": 1, "estimate": 0}, "estimate: give more than 0, or null"),
             ({"size": 1, "estimate": "1"}, "estimate: give a number or null"),
             ({"size": 1, "held": "no"}, "held: give true or false"),
             ({"size": 2, "cpu": [0.5]}, "cpu: give 2 values, one for each process"),
@@ -81,7 +82,7 @@ class TestBodies(ApiCase):
             ("bandwidth", None, "give a number"),
             ("preemption", "kill", "give one of shelve, suspend, requeue"),
             ("preemption", None, "give one of shelve, suspend, requeue"),
-            ("walltime", 0, "give more than 0"),
+            ("walltime", 0, "give more than 0, or null"),
             ("walltime", 1e10, "give at most 1000000000"),
             ("walltime", "1h", "give a number or null"),
             ("retries", -1, "give at least 0"),
@@ -152,6 +153,11 @@ class TestBodies(ApiCase):
             self.assertTrue(
                 detail.startswith("name: give a text without control characters"), detail
             )
+        for name in (" ", " \u00a0\u2003 "):
+            [detail] = self.wrong({"size": 1, "name": name})
+            self.assertIn("and not of spaces alone", detail)
+        for name in ("", " a ", "a b"):
+            self.assertEqual(name, self.submit(name=name)["name"])
 
     def test_content_types(self):
         for kind in ("text/plain", "application/jsonx", ""):

@@ -2,7 +2,7 @@
 
 import testtools
 
-from nova_twotier.core.durations import TooLong, clock, seconds
+from nova_twotier.core.durations import TooLong, clock, run_time, seconds
 
 
 class TestSeconds(testtools.TestCase):
@@ -43,6 +43,18 @@ class TestSeconds(testtools.TestCase):
             error = self.assertRaises(TooLong, seconds, text)
             expected = f"{text!r} is too long: give 1000000000 seconds, 30 years, or less"
             self.assertEqual(expected, str(error))
+
+
+class TestRunTime(testtools.TestCase):
+    def test_more_than_0(self):
+        self.assertEqual([0.5, 5400], [run_time("0.5"), run_time("90m")])
+        for text in ("0", "0.0", "0m", "0:00:00", "0-0:00"):
+            error = self.assertRaises(ValueError, run_time, text)
+            self.assertIn(
+                f"{text!r} is no time to run: give more than 0, or leave it out", str(error)
+            )
+        self.assertRaises(ValueError, run_time, "1:30")
+        self.assertRaises(TooLong, run_time, "9" * 400)
 
 
 class TestClock(testtools.TestCase):

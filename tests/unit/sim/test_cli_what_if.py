@@ -211,6 +211,8 @@ class TestMistakes(WhatIfCase):
             ("'1' must be N=TIME, such as 17=7200", "--estimate", "1"),
             ("'1:30' is not a time: give seconds", "--estimate", "2=1:30"),
             ("'1:30' is not a time: give seconds", "--add-job", "size=1,walltime=1:30"),
+            ("'0' is no time to run: give more than 0", "--estimate", "2=0"),
+            ("'0m' is no time to run: give more than 0", "--add-job", "size=1,estimate=0m"),
             ("there is no policy 'sjf'; choose one of", "--policy", "sjf"),
             ("there is no policy 'easy++'", "--policy", "easy,easy++"),
             ("there is no estimator 'oracle'", "--estimator", "oracle"),
