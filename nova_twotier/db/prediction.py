@@ -67,5 +67,5 @@ class PoolPrediction(Base):
     #: Jobs behind those that were predicted probably start later than this; None: there are none.
     later_than: Mapped[float | None]
     estimator: Mapped[str] = mapped_column(String(64))
-    #: The `Calibration.state` of `starts` and of `finishes`.
+    #: The `Calibration.state` of `starts` and of `finishes`, and under which `policy` they were.
     calibration: Mapped[dict[str, Any]]

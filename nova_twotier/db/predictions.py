@@ -27,18 +27,27 @@ _BY_ITSELF = or_(
 
 @dataclass
 class Calibrations:
-    """How far the starts and the ends that were predicted for a pool have been off."""
+    """How far the starts and the ends that were predicted for a pool have been off.
+
+    :ivar policy: under which they were; None: recorded by a release that did not tell.
+    """
 
     starts: Calibration
     finishes: Calibration
+    policy: str | None = None
 
     @classmethod
     def load(cls, data: Mapping[str, Any]) -> "Calibrations":
-        return cls(*(Calibration(*data.get(which, ())) for which in ("starts", "finishes")))
+        starts, finishes = (Calibration(*data.get(which, ())) for which in ("starts", "finishes"))
+        return cls(starts, finishes, data.get("policy"))
 
     def dump(self) -> dict[str, Any]:
         """As JSON has it."""
-        return {"starts": self.starts.state(), "finishes": self.finishes.state()}
+        return {
+            "starts": self.starts.state(),
+            "finishes": self.finishes.state(),
+            "policy": self.policy,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +147,36 @@ def last_learned(session: Session, pool: str) -> tuple[str, Calibrations] | None
     return stored.estimator, Calibrations.load(stored.calibration)
 
 
-def calibrations(session: Session, pool: str, estimator: str) -> Calibrations:
-    """What a pool has learned of the errors of an estimator."""
+def learn(
+    session: Session, pool: str, estimator: str, policy: str
+) -> tuple[Calibrations, list[float]]:
+    """Learn from what has come of a pool's predictions so far.
+
+    Another estimator, or the same under another policy, begins anew: what was told before says
+    nothing of its errors, so jobs that wait are told something first once more.
+
+    :returns: what is known of the errors of the estimator under the policy, and what `judge`
+        returns.
+    """
     last = last_learned(session, pool)
-    return last[1] if last and last[0] == estimator else Calibrations.load({})
+    learned = last[1] if last else Calibrations.load({})
+    errors = judge(session, pool, learned)
+    if last and (last[0] != estimator or learned.policy not in (None, policy)):
+        _forget_first(session, pool)
+        learned = Calibrations.load({})
+    learned.policy = policy
+    return learned, errors
+
+
+def _forget_first(session: Session, pool: str) -> None:
+    """Delete the predictions of jobs that have never started; of others, no end will be judged."""
+    query = select(Prediction.job, Job.started_at).join(Job, Job.number == Prediction.job)
+    query = query.where(job_counts.not_by_index(Job.pool) == pool, Prediction.judged < ALL)
+    rows = session.execute(query).all()
+    for some in in_parts([number for number, started_at in rows if started_at is None]):
+        session.execute(delete(Prediction).where(Prediction.job.in_(some)))
+    if begun := [number for number, started_at in rows if started_at is not None]:
+        session.execute(update(Prediction), [{"job": job, "judged": ALL} for job in begun])
 
 
 def judge(session: Session, pool: str, learning: Calibrations) -> list[float]:

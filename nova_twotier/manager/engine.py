@@ -350,7 +350,7 @@ class Engine:
             slots = work.seen.shape_slots
             recorded.sharing.place(work.jobs, slots, work.env.now, behind_limit.keys())
         if self._run_times:
-            self._run_times.predict(work.jobs, behind_limit.keys())
+            self._run_times.predict(work.jobs, work.env.now, behind_limit.keys())
             if self._run_times.correct(work.active, work.env.now):
                 self._decisions.events.happened(Event.FOREGROUND)
         if work.mode != QueueMode.PAUSED:

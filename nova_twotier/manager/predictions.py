@@ -141,7 +141,8 @@ class Predictions:
         over = {row.number: self._work_of(row) for row in new}
         self._learned = {row.number for row in rows}
         if rows:
-            self._since = rows[-1].finished_at - OVERLAP
+            # Those that ended before the clock was set back are of the future.
+            self._since = min(rows[-1].finished_at, taken.now) - OVERLAP
         # Also forgets the jobs that are not in the scene any more.
         self._done = {
             number: self._work(number, seen.ran)
@@ -169,8 +170,7 @@ class Predictions:
     def _write(self, taken: Scene, answer: Answer, over: Mapping[int, tuple[float, float]]) -> None:
         now, pool, name = taken.now, self._pool, self._options.estimator
         with self._store.transaction() as session:
-            learned = stored.calibrations(session, pool, name)
-            errors = stored.judge(session, pool, learned)
+            learned, errors = stored.learn(session, pool, name, self._policy.name)
             stored.record_work(session, over)
             stored.write(session, pool, now, self._told(taken, answer), learned)
             lasting = max(STALE, STALE_INTERVALS * self._options.prediction_interval)

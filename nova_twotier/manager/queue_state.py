@@ -239,7 +239,10 @@ def _as_predicted(
         state,
         jobs=tuple(replace(each, done=done(each.job.number)) for each in state.jobs),
         measured=Measured(
-            estimator, state.policy, learned.starts.state(), learned.finishes.state()
+            estimator,
+            learned.policy or state.policy,
+            learned.starts.state(),
+            learned.finishes.state(),
         ),
     )
 

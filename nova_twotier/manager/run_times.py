@@ -20,6 +20,8 @@ from nova_twotier.manager.operations.context import Jobs
 USER, HISTORICAL = "user", "historical"
 #: Finished jobs that are read at first; earlier ones are not similar to what is submitted today.
 MOST = 10_000
+#: Seconds before it reads in which jobs may have ended whose end is not recorded yet.
+OVERLAP = 60.0
 
 _COLUMNS = (
     *(Job.finished_at, Job.number, Job.size, Job.estimate, Job.walltime),
@@ -38,14 +40,15 @@ class RunTimes:
         self._store = store
         self._pool = pool
         self._history = History()
-        #: When the last job ended that is known, and the numbers of those that ended then.
+        #: From when on it looks for others, and the jobs that it knows from since then. Those that
+        #: ended before the clock was set back are of the future.
         self._until: float | None = None
         self._known = set[int]()
         #: The jobs at the last poll, and the numbers of those that were not in the queue then.
         self._seen: Mapping[int, Job] = {}
         self._outside = set[int]()
 
-    def predict(self, jobs: Jobs, outside: Set[int] = frozenset()) -> None:
+    def predict(self, jobs: Jobs, now: float, outside: Set[int] = frozenset()) -> None:
         """Fix the run time of the jobs that have joined the queue and name none.
 
         :param outside: numbers of those that are known not to be in the queue.
@@ -64,7 +67,7 @@ class RunTimes:
             elif job.estimate is None:
                 due.append(job)
         if due:
-            self._read()
+            self._read(now)
         for job in due:
             job.predict(run_times.similar(self._history, job.core, _owner(job)))
 
@@ -73,19 +76,18 @@ class RunTimes:
         outrun = [job for job in running if job.counts_as_predicted and job.has_run(job.ran(now))]
         return bool(outrun)
 
-    def _read(self) -> None:
+    def _read(self, now: float) -> None:
         """Learn from the jobs that have finished since the last time."""
         with self._store.reading() as session:
-            for row in self._finished(session):
-                finished_at, number, size, estimate, walltime, project, user, ran = row
-                if number in self._known and finished_at == self._until:
-                    continue
-                if finished_at != self._until:
-                    self._until, self._known = finished_at, set()
-                self._known.add(number)
+            rows = self._finished(session)
+        for _finished_at, number, size, estimate, walltime, project, user, ran in rows:
+            if number not in self._known:
                 cpu = (UNKNOWN_CPU,) * size
                 job = CoreJob(number, size, 0.0, cpu, estimate, walltime=walltime)
                 self._history.add(job, (project, user), ran)
+        if rows:
+            self._until = until = min(rows[-1].finished_at, now - OVERLAP)
+            self._known = {row.number for row in rows if row.finished_at >= until}
 
     def _finished(self, session: Session) -> list:
         """Rows of `_COLUMNS` of the finished jobs, in the order in which they ended."""

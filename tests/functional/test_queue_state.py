@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from nova_twotier.core import queue_state
 from nova_twotier.core.prediction.calibration import LEAST
-from nova_twotier.db import drains
+from nova_twotier.db import drains, queue_policy
 from nova_twotier.db.models import Prediction
 from nova_twotier.db.states import OVER, JobState, Preemption
 from nova_twotier.manager.queue_state import take
@@ -159,6 +159,11 @@ class TestAsPredicted(InMemoryTestCase):
             ):
                 self.assertAlmostEqual(low - self.now, interval.low, 3)
                 self.assertAlmostEqual(high - self.now, interval.high, 3)
+        # The manager has not predicted under this one yet.
+        queue_policy.choose(self.store, "default", "easy")
+        state, _times, found = self.expected()
+        self.assertEqual(("easy", "amcbf"), (state.policy, state.measured.policy))
+        self.assertTrue(all(found[number].start_interval is None for number in waiting))
 
     def test_a_policy_that_reserves(self):
         """EASY goes by when it expects the running jobs to end."""

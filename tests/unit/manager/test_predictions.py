@@ -13,7 +13,7 @@ from nova_twotier.core.actions import FG
 from nova_twotier.core.cluster import UNMANAGED, Host
 from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.snapshot import NONE_AWAY, Snapshot
-from nova_twotier.db import purge, terms, time_shift
+from nova_twotier.db import predictions, purge, terms, time_shift
 from nova_twotier.db.models import Job, PoolPrediction, Prediction
 from nova_twotier.db.readers import instant
 from nova_twotier.db.states import JobState
@@ -68,13 +68,13 @@ class TestPredictions(testtools.TestCase):
         self.jobs[number] = self.store.job(number)
         return number
 
-    def make(self, interval=60.0, estimator="requested"):
+    def make(self, interval=60.0, estimator="requested", policy="fcfs"):
         options = builders.options(prediction_interval=interval, estimator=estimator)
         made = Predictions(
             options,
             self.store,
             POOL,
-            policies.get("fcfs"),
+            policies.get(policy),
             lambda session, lock=False: terms.require(session, POOL, self.term, lock),
             self.errors.append,
             self.threads,
@@ -215,6 +215,68 @@ class TestPredictions(testtools.TestCase):
         self.threads.do()
         self.assertEqual(2, self.count())
         self.assertEqual([], infinite)
+
+    def learned(self):
+        with self.store.reading() as session:
+            return predictions.last_learned(session, POOL)[1]
+
+    def start(self, number, at):
+        with self.store.transaction() as session:
+            job = session.get(Job, number)
+            job.state, job.tier = JobState.RUNNING, "fg"
+            job.started_at = job.run_since = at
+
+    def check_begins_anew(self, **other):
+        made = self.make()
+        begun, waiting = self.submit(1, estimate=50), self.submit(1, estimate=50)
+        after = self.after()
+        for number in (begun, waiting):
+            after.queue.add(self.jobs[number].core)
+        made.poll(after, self.jobs, 10.0)
+        self.threads.do()
+        self.start(begun, 30.0)
+        made.poll(after, self.jobs, 70.0)
+        self.threads.do()
+        self.assertEqual(1, len(self.learned().starts.state()[0]))
+        self.errors.clear()
+        self.start(self.waiting, 80.0)
+        anew = self.make(**other)
+        anew.poll(after, self.jobs, 90.0)
+        self.threads.do()
+        self.assertEqual(1, len(self.errors))  # users were told so, whoever predicted it
+        self.assertEqual(((), ()), self.learned().starts.state())
+        told = self.of(waiting)
+        self.assertEqual((90.0, told.start), (told.first_made_at, told.first_start))
+        with self.store.transaction() as session:
+            job = session.get(Job, begun)
+            job.state, job.finished_at = JobState.FINISHED, 95.0
+        self.start(waiting, 140.0)
+        anew.poll(after, self.jobs, 150.0)
+        self.threads.do()
+        self.assertEqual(1, len(self.learned().starts.state()[0]))
+        self.assertEqual(((), ()), self.learned().finishes.state())
+
+    def test_another_estimator_learns_only_from_its_own_predictions(self):
+        self.check_begins_anew(estimator="hybrid-li")
+
+    def test_what_was_predicted_under_another_policy_teaches_nothing(self):
+        self.check_begins_anew(policy="easy")
+
+    def test_jobs_that_end_after_the_clock_was_set_back_are_learned_from(self):
+        made = self.make(estimator="sdpn")
+        for at, ended, expected in (
+            (10.0, (9000.0,) * 3, 30.0),  # these ended before it was set back
+            (200.0, (150.0,) * 7, 60.0),
+        ):
+            for finished_at in ended:
+                over = self.submit(1, estimate=100, state=JobState.FINISHED)
+                with self.store.transaction() as session:
+                    job = session.get(Job, over)
+                    job.started_at, job.finished_at, job.run_before = 0.0, finished_at, expected
+            made.poll(self.after(), self.jobs, at)
+            self.threads.do()
+            told = self.of(self.waiting)
+            self.assertEqual(expected / 2, told.finish - told.start)
 
     def test_what_comes_after_the_last_date_never_comes(self):
         """No list with such a time could be shown."""

@@ -2,6 +2,9 @@
 
 import itertools
 
+from sqlalchemy import select
+
+from nova_twotier.db.models import Job
 from nova_twotier.db.states import JobState
 from tests.unit.manager import builders
 from tests.unit.manager.builders import hosts
@@ -48,6 +51,20 @@ class TestPredictions(PollCase):
         self.poll()
         self.assertEqual((30.0, 3), self.told(job))
         self.assertEqual(30.0, self.store.job(job.number).core.estimate)
+
+    def test_jobs_that_finish_after_the_clock_was_set_back_count(self):
+        self.now = 50.0
+        self.finished(10.0, 10.0, 10.0)  # at 100 and later, before it was set back
+        first = self.submit()
+        self.poll()
+        self.now = 110.0
+        self.finished(*[70.0] * 7)  # the first ones at 100, too
+        with self.store.transaction() as session:
+            for job in session.scalars(select(Job).where(Job.run_before == 70.0)):
+                job.finished_at = 60.0
+        second = self.submit()
+        self.poll()
+        self.assertEqual([(10.0, 3), (70.0, 10)], [self.told(first), self.told(second)])
 
     def test_an_estimate_of_its_owner_counts(self):
         self.finished(10.0, 20.0, 30.0)
