@@ -12,11 +12,11 @@ HELD = "background_slot_seconds_per_work"
 
 
 def summarise(jobs: pandas.DataFrame) -> dict[str, float]:
-    """The share of the jobs that started in the background, and the slot-seconds that jobs ran
+    """The share of the jobs that started in the background, and the slot-seconds that jobs held
     there for each slot-second of work (size * run time) of all jobs.
 
-    A background job progresses more slowly than in the foreground: less work is done there than
-    slots are held.
+    A background job progresses more slowly than in the foreground, and not at all while it is on
+    its way there: less work is done there than slots are held.
 
     :param jobs: as a `simulation.Result` has them.
     """

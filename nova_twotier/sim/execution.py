@@ -2,7 +2,7 @@
 
 import math
 
-from nova_twotier.core.actions import BG, FG, StartKind, Tier
+from nova_twotier.core.actions import FG, StartKind, Tier
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.progress import positive
 
@@ -70,7 +70,9 @@ class Execution:
         self.how: StartKind | None = None
         self.first_tier: Tier | None = None
         self.migrations = self.evictions = self.kills = self.swaps = 0
-        self.background = self.lost = self.busy = 0.0
+        #: Seconds on slots of the background, with those in which it was on its way there.
+        self.background = 0.0
+        self.lost = self.busy = 0.0
 
     def advance(self, now: float) -> None:
         """Do the work that was done until `now`."""
@@ -78,8 +80,6 @@ class Execution:
         if seconds <= 0:  # it is still on its way to its slots
             return
         self.busy += self.burn * seconds
-        if self.tier is BG:
-            self.background += seconds
         rate = self.rate
         if isinstance(rate, list):
             self.own = [work - own * seconds for work, own in zip(self.own, rate, strict=True)]

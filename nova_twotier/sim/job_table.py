@@ -22,7 +22,7 @@ COLUMNS = {
     "finish": "float64",
     "how": "category",  # the first start came about
     "tier": "category",  # of the first start
-    "background_time": "float64",
+    "background_time": "float64",  # on slots there, also while it was on its way to them
     "lost_time": "float64",  # work lost by kills
     "migrations": "int64",
     "evictions": "int64",

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 
-from nova_twotier.core.actions import Action, Kill, Move, Start
+from nova_twotier.core.actions import BG, Action, Kill, Move, Start
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.recorder import Recorder
 
@@ -102,6 +102,8 @@ class RunningJobs:
 
     def _leave(self, job: Execution, now: float) -> None:
         job.advance(now)
+        if job.tier is BG:
+            job.background += now - job.placed
         job.rate = None
         if self._recorder:
             self._recorder.left(job, now)

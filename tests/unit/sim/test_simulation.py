@@ -224,6 +224,9 @@ class TestInvariants(testtools.TestCase):
             self.assertGreaterEqual(turns[0][0], job["start"])
             self.assertAlmostEqual(job["finish"], turns[-1][1], 6)
             there = sum(end - begin for begin, end in turns)
+            behind = of_job[(of_job["tier"] == "bg") & (of_job["process"] == 0)]
+            held = (behind["end"] - behind["begin"]).sum()
+            self.assertAlmostEqual(held, job["background_time"], 6)
             # Nothing is faster than a slot of one's own, and what is lost has to be done again.
             self.assertGreaterEqual(there, job["runtime"] + job["lost_time"] - NOTHING)
         idle = set(sizes.index) - set(stays["job"])
