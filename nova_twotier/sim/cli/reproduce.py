@@ -193,7 +193,7 @@ def _columns(experiment) -> tuple[str, ...] | None:
     numbers, claims = _has_numbers(experiment), experiment.claims
     if not (numbers or claims):
         return None
-    columns = ["finding", experiment.against, "ours"]
+    columns = ["finding", experiment.against, experiment.measured]
     unit = "points" if experiment.points else "percent"
     columns += ["low", "high", f"deviation_{unit}"] if numbers else []
     columns += ["holds"] if claims else []

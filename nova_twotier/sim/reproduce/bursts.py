@@ -67,7 +67,7 @@ STUDY = Experiment(
             f"{place}: amcbf-deadline's bounded slowdown of the bursts",
             "aim",
             AIM,
-            f"at most {AIM:g} of AMCBF's with every seed; ours: the greatest ratio",
+            f"at most {AIM:g} of AMCBF's with every seed; measured: the greatest ratio",
             never_above(AIM, "amcbf-deadline", "amcbf", bursts.SLOWDOWN, place=place),
             unit="times",
         )

@@ -52,18 +52,19 @@ def section(outcome: Outcome, command: str) -> str:
 
     Of printed numbers, only the one of each row that is furthest off.
     """
-    experiment, against = outcome.experiment, outcome.experiment.against
+    experiment = outcome.experiment
+    against, measured = experiment.against, experiment.measured
     lines = [f"## {experiment.name}", "", f"{experiment.source}, {experiment.about}: `{command}`"]
     if outcome.findings:
         found = verdicts(outcome.findings)
         lines[-1] += f"; {found.count(True)} of {len(found)} claims hold."
-        lines += ["", f"| claim | {against} | ours | holds |", "|---|---|---|---|"]
+        lines += ["", f"| claim | {against} | {measured} | holds |", "|---|---|---|---|"]
         lines += _claims(outcome)
         lines += _tried(outcome)
-    if outcome.numbers:
-        lines += ["", f"| furthest off | {against} | ours | deviation |", "|---|---|---|---|"]
+    if numbers := list(_furthest(outcome)):
+        lines += ["", f"| furthest off | {against} | {measured} | deviation |", "|---|---|---|---|"]
         points = experiment.points
-        for number in _furthest(outcome):
+        for number in numbers:
             cells = (number.name, amount(number.paper), amount(number.ours))
             lines.append(_row(*cells, deviation(number, points)))
     for table in experiment.tables(outcome.results, outcome.settings):
@@ -114,7 +115,7 @@ def _tried(outcome: Outcome) -> Iterator[str]:
 
 
 def _furthest(outcome: Outcome) -> Iterator[Number]:
-    """Of each group and row, the number that deviates most."""
+    """Of each group and row, the number that deviates most from a printed one."""
     rows: dict[tuple[str, str], list[Number]] = {}
     for number in outcome.numbers:
         rows.setdefault((number.group, number.row), []).append(number)

@@ -113,7 +113,7 @@ def _claim(place: str, what: str, aim: float, series: str, base: str, metric: st
         f"{place}: {what}",
         "aim",
         aim,
-        f"at most {aim:g} times, with every seed; ours: the greatest ratio",
+        f"at most {aim:g} times, with every seed; measured: the greatest ratio",
         never_above(aim, series, base, metric, place=place),
         unit="times",
     )

@@ -123,6 +123,11 @@ class Experiment:
     against: str = "paper"
     trials: tuple[Trial, ...] = ()
 
+    @property
+    def measured(self) -> str:
+        """What its numbers are called: "ours" is for those that stand beside a paper's."""
+        return "ours" if self.against == "paper" else "measured"
+
     def under(self, trial: Trial) -> "Experiment":
         """The same experiment with a change to all of its runs."""
 

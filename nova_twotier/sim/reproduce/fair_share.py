@@ -71,7 +71,7 @@ STUDY = Experiment(
             f"{place}, {policy}: {words} with fair share",
             "aim",
             aim,
-            f"at most {aim:g} of that without, with every seed; ours: the greatest ratio",
+            f"at most {aim:g} of that without, with every seed; measured: the greatest ratio",
             never_above(aim, _with(policy), policy, metric, place=place),
             unit="times",
         )

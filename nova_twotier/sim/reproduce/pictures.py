@@ -71,6 +71,7 @@ def _panel(axes, numbers: Sequence[Number], *, beside: bool) -> None:
     below = [number.ours - number.low for number in numbers]
     above = [number.high - number.ours for number in numbers]
     drawn = any(below) or any(above)
+    name = "ours" if beside else "measured"
     if beside:
         # Hatched as well, so that they differ in grey print.
         axes.bar(
@@ -90,7 +91,7 @@ def _panel(axes, numbers: Sequence[Number], *, beside: bool) -> None:
         color=palette.BLUE,
         yerr=[below, above] if drawn else None,
         error_kw={"capsize": 2, "elinewidth": 1},
-        label="ours (mean; whiskers: least and greatest of the seeds)" if drawn else "ours",
+        label=f"{name} (mean; whiskers: least and greatest of the seeds)" if drawn else name,
     )
     axes.set_xticks(places, [number.column for number in numbers], rotation=40, ha="right")
 

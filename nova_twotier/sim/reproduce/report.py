@@ -31,7 +31,7 @@ def page(outcome: Outcome, command: str) -> str:
         f"<header><p class='paper'>{experiment.name}</p><h1>{html.escape(title)}</h1></header>",
         _about(outcome, command),
         *report_tables.numbers(outcome),
-        *report_tables.claims(outcome.findings, experiment.against),
+        *report_tables.claims(outcome.findings, experiment),
         *report_tables.tried(outcome),
         *report_tables.plain(experiment.tables(outcome.results, outcome.settings)),
         *_plots(outcome),

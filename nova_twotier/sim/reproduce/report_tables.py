@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from nova_twotier.sim.plots import words
 from nova_twotier.sim.reproduce.claims import Claim, Finding, verdicts
-from nova_twotier.sim.reproduce.experiment import Plot, Table
+from nova_twotier.sim.reproduce.experiment import Experiment, Plot, Table
 from nova_twotier.sim.reproduce.numbers import Number, grouped
 from nova_twotier.sim.reproduce.results import Results
 from nova_twotier.sim.reproduce.runner import Outcome
@@ -23,7 +23,7 @@ def numbers(outcome: Outcome) -> Iterable[str]:
     points = outcome.experiment.points
     if all(math.isnan(number.paper) for number in outcome.numbers):
         yield (
-            "<section><h2>Our numbers</h2><p class='legend'>"
+            "<section><h2>What was measured</h2><p class='legend'>"
             "<b>means over the seeds</b> (least to greatest)</p>"
         )
     else:
@@ -48,10 +48,11 @@ def _beside(points: bool) -> str:
     )
 
 
-def claims(findings: Sequence[tuple[Claim, Finding]], against: str) -> Iterable[str]:
-    """:param against: as of `Experiment`."""
+def claims(findings: Sequence[tuple[Claim, Finding]], experiment: Experiment) -> Iterable[str]:
+    """A row for each claim of an experiment, if it has any."""
     if not findings:
         return
+    against = experiment.against
     counted = verdicts(findings)
     rows = "".join(
         f"<tr><td>{html.escape(claim.text)}<small>{html.escape(claim.source)}; holds if: "
@@ -71,7 +72,7 @@ def claims(findings: Sequence[tuple[Claim, Finding]], against: str) -> Iterable[
         f"<p>{counted.count(True)} of {len(counted)} {what} hold.{remark}</p>"
         "<table class='claims'><thead><tr><th scope='col'>claim</th>"
         f"<th scope='col'>{against}</th>"
-        "<th scope='col'>ours</th><th scope='col'></th></tr></thead>"
+        f"<th scope='col'>{experiment.measured}</th><th scope='col'></th></tr></thead>"
         f"<tbody>{rows}</tbody></table></section>"
     )
 

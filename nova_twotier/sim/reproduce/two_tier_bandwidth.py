@@ -108,8 +108,8 @@ def _compared(place: str, series: str, base: str, metric: str, aim: float, words
         f"{place}: {words}",
         "aim",
         aim,
-        f"at most {aim:g} of the other's at every load, means over the seeds; ours: the greatest "
-        "ratio",
+        f"at most {aim:g} of the other's at every load, means over the seeds; measured: the "
+        "greatest ratio",
         at_most_times(aim, series, base, metric, place=place),
         unit="times",
     )

@@ -42,9 +42,10 @@ class TestNumbers(testtools.TestCase):
 
     def test_where_the_paper_prints_none(self):
         text, legend = self.drawn(math.nan, math.nan)
-        self.assertIn("<h2>Our numbers</h2>", text)
+        self.assertIn("<h2>What was measured</h2>", text)
         self.assertNotIn("the paper's, and the deviation", text)
-        self.assertEqual(["ours"], legend)
+        self.assertEqual(["measured"], legend)
+        self.assertNotIn("ours", text)
 
 
 class TestFacts(testtools.TestCase):

@@ -1,6 +1,7 @@
 """`reproduce --doc` writes the claims into a document, and only those."""
 
 import json
+import math
 from dataclasses import replace
 from unittest import mock
 
@@ -59,8 +60,12 @@ class TestSection(testtools.TestCase):
         numbers = [Number.of("share", "KTH", "1", 10.0, [11.0])]
         found = outcome(findings=[Finding(8.5, True)], numbers=numbers, against="aim")
         text = document.section(found, "it")
-        self.assertIn("| claim | aim | ours | holds |", text)
-        self.assertIn("| furthest off | aim | ours | deviation |", text)
+        self.assertIn("| claim | aim | measured | holds |", text)
+        self.assertIn("| furthest off | aim | measured | deviation |", text)
+
+    def test_what_no_number_is_printed_for_has_no_table(self):
+        found = outcome(numbers=[Number.of("share", "KTH", "1", math.nan, [11.0])])
+        self.assertNotIn("furthest off", document.section(found, "it"))
 
     def test_no_reason_is_known(self):
         text = document.section(outcome(findings=[Finding(1.0, False)]), "it")
