@@ -205,6 +205,12 @@ def test_an_address_of_no_job_is_that_of_the_queue(api, board, step):
     expect(page.get_by_role("columnheader", name="Position")).to_be_visible()
 
 
+def test_a_single_process_is_no_plural(api, board):
+    job = api.submit(ALICE, size=1, cpu=[0.5])
+    page = board(f"{api.url}/board#/job/{job['uuid']}")
+    expect(page.locator(".profile")).to_contain_text("1 process, mean 50 %")
+
+
 def test_names_are_texts(api, board):
     name = "<img src=x onerror=document.title=1><b>bold</b>"
     job = api.submit(ALICE, name=name)
@@ -278,6 +284,8 @@ def test_the_cluster_over_time(api, board):
     expect(narrow.locator(".uplot canvas")).to_have_count(4)
     assert hindrances(narrow) == []
     assert narrow.evaluate("document.documentElement.scrollWidth") <= 400
+    # Its head stays in view: only what is below it is scrolled.
+    assert narrow.evaluate("document.documentElement.scrollHeight") <= 800
 
     # A time at the right end has room for its label, of which dates are the widest.
     page.evaluate(WRITES)

@@ -59,6 +59,15 @@ PIXEL = """([x, y]) => {
 COLOUR = """async ([number, scheme]) => {
   return (await import("/board/colours.js")).colourOf(number, scheme);
 }"""
+#: Keeps what is written from now on.
+WRITTEN = """() => {
+  window.written = [];
+  const write = CanvasRenderingContext2D.prototype.fillText;
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+    written.push(text);
+    return write.call(this, text, ...place);
+  };
+}"""
 #: All that was to be painted is painted.
 PAINTED = """() => new Promise((done) => {
   requestAnimationFrame(() => requestAnimationFrame(() => done()));
@@ -569,3 +578,24 @@ def test_the_timeline_looks_for_waiting_jobs(some, view):
     wait_for(lambda: line.around(later) == colours[1], "it is still pale")
     line.page.get_by_label("Project").select_option("demo")
     wait_for(only_soon, "the waiting job of another project is not pale")
+
+
+def test_the_timeline_says_that_more_jobs_wait_than_it_reads(view):
+    timeline = view("timeline")
+    timeline.whole()
+    timeline.page.evaluate(WRITTEN)
+    says = r"(title) => written.some((text) => new RegExp(title).test(text))"
+    zoom_out = timeline.page.get_by_role("button", name="Zoom out")
+    zoom_in = timeline.page.get_by_role("button", name="Zoom in")
+    for _each in range(CLOSER):
+        zoom_out.click()
+    wait_for(
+        lambda: timeline.page.evaluate(says, r"^Waiting, \d+\+ more$"), "others wait, not counted"
+    )
+    for _each in range(CLOSER):
+        zoom_in.click()
+    timeline.page.evaluate(PAINTED)
+    timeline.page.evaluate("written.length = 0")
+    zoom_in.click()
+    wait_for(lambda: timeline.page.evaluate(says, "^Waiting"), "the jobs that wait")
+    assert not timeline.page.evaluate(says, r"^Waiting.*\+"), "all of those in view are read"

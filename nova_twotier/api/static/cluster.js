@@ -2,7 +2,7 @@
 import {html, signal, useMemo, useRef, useState} from "./vendor/ui.js";
 import {Chart} from "./chart.js";
 import {query, useLive} from "./client.js";
-import {clock, duration} from "./format.js";
+import {amount, clock, duration, processes} from "./format.js";
 import {CHARTS, RANGES, figures, intervalAt, lostShare, number, percent, seconds, share} from "./history.js";
 
 const TIERS = ["foreground", "background"];
@@ -89,5 +89,5 @@ function said(data, time) {
   const when = `${clock(1000 * begin)} – ${clock(1000 * (begin + data.interval))}`;
   if (!row) return `${when}: nothing was counted`;
   const tiers = TIERS.map((tier) => `${number(row[tier].used)} of ${number(row[tier].open)} open ${tier} slots used`);
-  return `${when}: ${tiers.join(", ")}; ${number(row.jobs.waiting)} jobs with ${number(row.processes.waiting)} processes waited; ${number(row.lost / 3600)} slot-hours lost`;
+  return `${when}: ${tiers.join(", ")}; ${amount(number(row.jobs.waiting), "job")} with ${processes(number(row.processes.waiting))} waited; ${amount(number(row.lost / 3600), "slot-hour")} lost`;
 }

@@ -49,6 +49,15 @@ export function between(low, high) {
   return low && high ? `${clock(low)} – ${clock(high)}` : "";
 }
 
+// A number with what it counts: `1 process`, `2 processes`.
+export function amount(number, one, several = `${one}s`) {
+  return `${number} ${String(number) === "1" ? one : several}`;
+}
+
+export function processes(number) {
+  return amount(number, "process", "processes");
+}
+
 export const TIERS = {fg: "foreground", bg: "background"};
 
 // A job's number, as the task of an array `12_3`, or for several waiting ones `12_[4-99]`.

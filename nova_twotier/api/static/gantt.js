@@ -1,5 +1,5 @@
 // The painting of the timeline, and what pointer and keys do to it. It outlasts renderings of its view.
-import {clock} from "./format.js";
+import {clock, processes} from "./format.js";
 import {colourOf, inkOn, mixed} from "./colours.js";
 import {drainText} from "./selection.js";
 import {endOf, within} from "./stays.js";
@@ -30,6 +30,8 @@ export function gantt(span) {
   let layout = arrangeLanes([]);
   // The waiting jobs that are predicted; null: not known yet.
   let predicted = null;
+  // Whether others are predicted to start after them.
+  let unread = false;
   let waits = new Set();
   let outstanding = null;
   // While the present is in view it stays where it is.
@@ -45,7 +47,7 @@ export function gantt(span) {
 
   self.show = (hosts, options) => {
     layout = arrangeLanes(hosts);
-    predicted = options.predicted;
+    ({predicted, unread} = options);
     waits = new Set((predicted ?? []).filter((each) => each.job).map((each) => each.job.uuid));
     outstanding = options.outstanding;
     self.ask();
@@ -228,7 +230,8 @@ export function gantt(span) {
     const {theme} = view;
     const fit = packed(inView(), WAITING_LANES);
     const left = inView().length - fit.length;
-    const title = `Waiting${left ? `, ${left} more` : !predicted || fit.length ? "" : ": none"}`;
+    const further = unread && span.end > predicted.at(-1)?.begin;
+    const title = `Waiting${left ? `, ${left}${further ? "+" : ""} more` : !predicted || fit.length ? "" : ": none"}`;
     context.font = FONT;
     context.fillStyle = theme.muted;
     context.fillText(fitting(context, title, gutter() - 8), 6, AXIS + LANE);
@@ -293,7 +296,7 @@ export function gantt(span) {
 
   function said(stay) {
     if (!stay) return "";
-    if (!stay.lane) return `${stay.job ? `Job ${stay.job.label} ${stay.job.name}` : "A job of another project"}, ${stay.size} ${stay.size === 1 ? "process" : "processes"}, expected from ${clock(stay.begin)}${stay.open ? "" : ` to ${clock(stay.end)}`}`;
+    if (!stay.lane) return `${stay.job ? `Job ${stay.job.label} ${stay.job.name}` : "A job of another project"}, ${processes(stay.size)}, expected from ${clock(stay.begin)}${stay.open ? "" : ` to ${clock(stay.end)}`}`;
     return `${whose(stay)}, ${where(stay.lane)}, ${times(stay)}${ending(endOf(stay, (uuid) => waits.has(uuid)))}`;
   }
 

@@ -1,7 +1,7 @@
 // The view of a job: what it does, why, what happened to it, and what may be asked of it.
 import {html, useEffect, useRef, useSignal} from "./vendor/ui.js";
 import {useLive} from "./client.js";
-import {NOTHING, TIERS, between, duration, exactly, label, since} from "./format.js";
+import {NOTHING, TIERS, between, duration, exactly, label, processes, since} from "./format.js";
 import {Profile} from "./profile.js";
 
 const OVER = ["finished", "failed", "cancelled"];
@@ -66,7 +66,7 @@ function Facts({job, told}) {
   };
   const facts = [
     ["Position", job.state === WAITING ? told?.position ?? NOTHING : null],
-    ["Size", `${job.size} ${job.size === 1 ? "process" : "processes"}`],
+    ["Size", processes(job.size)],
     ["Tier", job.tier && TIERS[job.tier]],
     ["Pool", job.pool],
     ["Class", job.qos],
@@ -104,7 +104,7 @@ function Processes({job}) {
     <section aria-labelledby="processes">
       <h3 id="processes">Processes</h3>
       ${servers.length === 0 ? html`<p class="muted">It has no servers.</p>` : html`
-        <div class="wide" tabindex="0" role="region" aria-labelledby="processes"><table>
+        <div class="wide" tabindex="0" role="region" aria-labelledby="processes"><table class="processes">
           <thead><tr><th scope="col">Server</th><th scope="col">Tier</th>${hosts && html`<th scope="col">Host</th>`}
             <th scope="col">Since</th><th scope="col">Until</th></tr></thead>
           <tbody>${servers.slice(0, MOST).map((server) => html`

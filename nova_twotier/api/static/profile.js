@@ -1,5 +1,6 @@
 // The CPU profile of a job: a bar for each of its processes, or for as many of them as fit.
 import {html} from "./vendor/ui.js";
+import {processes} from "./format.js";
 
 const WIDTH = 600;
 const HEIGHT = 60;
@@ -23,13 +24,13 @@ export function Profile({job}) {
   return html`
     <figure class="profile">
       <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img"
-        aria-label=${`CPU utilisation of ${values.length} processes, ${said}`}>
+        aria-label=${`CPU utilisation of ${processes(values.length)}, ${said}`}>
         <rect class="whole" x="0" y="0" width=${WIDTH} height=${HEIGHT} />
         ${bars.map((value, index) => value !== null && html`
           <rect class="bar" key=${index} x=${index * step} y=${HEIGHT * (1 - value)} height=${HEIGHT * value}
             width=${Math.max(0.5, step * 0.85)} />`)}
       </svg>
-      <figcaption>${values.length} processes, ${said}, ${KINDS[kind]}</figcaption>
+      <figcaption>${processes(values.length)}, ${said}, ${KINDS[kind]}</figcaption>
     </figure>`;
 }
 

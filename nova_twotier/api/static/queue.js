@@ -2,7 +2,7 @@
 // has those around what is in view.
 import {html, signal, useEffect, useRef, useState} from "./vendor/ui.js";
 import {query, useLive} from "./client.js";
-import {NOTHING, TIERS, between, clock, duration, exactly, label, since} from "./format.js";
+import {NOTHING, TIERS, between, clock, duration, exactly, label, processes, since} from "./format.js";
 import {ProjectChoice} from "./projects.js";
 import {useMedia, useWindow} from "./rows.js";
 import {arrived, painted} from "./timing.js";
@@ -180,7 +180,7 @@ function expected({code, text, parameters, by_number: number}) {
   if (code !== STARTS_AFTER) return text;
   const {wait, smaller} = parameters;
   const other = (number ?? null) === null ? "a job of another project" : `job ${number}`;
-  return `expected in ${wait}, when ${other} leaves${smaller ? `; with ${smaller === 1 ? "1 process" : `${smaller} processes`} it would start now` : ""}`;
+  return `expected in ${wait}, when ${other} leaves${smaller ? `; with ${processes(smaller)} it would start now` : ""}`;
 }
 
 function startOf(job) {

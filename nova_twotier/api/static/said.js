@@ -1,11 +1,11 @@
 // What is said of a stay or of a place, to readers of the screen and under the pointer.
-import {TIERS, clock} from "./format.js";
+import {TIERS, clock, processes} from "./format.js";
 
 const ENDS = {swap: "swapped", move: "moved", eviction: "evicted"};
 
 export function whose(stay) {
   if (!stay.job) {
-    return `A job of another project with ${stay.size} ${stay.size === 1 ? "process" : "processes"}`;
+    return `A job of another project with ${processes(stay.size)}`;
   }
   const name = stay.job.name ? ` ${stay.job.name}` : "";
   return `Job ${stay.job.label}${name}, process ${stay.process}`;

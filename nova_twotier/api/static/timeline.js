@@ -53,13 +53,14 @@ export function Timeline({api, scope}) {
   self.changed = () => (byStays ? setVersion((before) => before + 1) : ask());
   const changed = () => self.changed();
   const predicted = useMemo(() => expected.value.data?.predicted.map(waiting) ?? null, [expected.value.data]);
+  const unread = Boolean(expected.value.data?.links.some(({rel}) => rel === "next"));
   const selected = useMemo(
     () => shown(source.stays, {listed: hosts, only, pool, search, project}),
     [source, hosts, only, pool, search, project, version],
   );
   useEffect(
-    () => self.show(selected, {predicted, outstanding: standsOut({search, project})}),
-    [selected, predicted],
+    () => self.show(selected, {predicted, unread, outstanding: standsOut({search, project})}),
+    [selected, predicted, unread],
   );
   useEffect(() => {
     self.want();
