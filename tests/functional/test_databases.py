@@ -30,6 +30,7 @@ from nova_twotier.db.models import Action, Event, Place
 from nova_twotier.db.plans import EndPlan
 from nova_twotier.db.states import ActionKind, JobState
 from nova_twotier.db.store import Store, open_store
+from nova_twotier.tools.fakecloud import database
 from tests.unit.cmd.test_manager import COMPLETE
 from tests.unit.db.behaviour import StoreBehaviour
 from tests.unit.db.changes_behaviour import ChangesBehaviour
@@ -265,6 +266,15 @@ class OnServer(SchemaBehaviour):
             said = [each.communicate(timeout=180)[0] for each in running]
         self.assertEqual([0, 0], [each.returncode for each in running], said)
         self.check_sums_without_class(engine)
+
+    def test_the_fake_cloud_fills_an_empty_database_and_no_other(self):
+        with configured(self.url) as file:
+            database.fill(pathlib.Path(file))
+            self.assertEqual(migration.NEWEST, migration.version(self.engine()))
+            with self.engine().begin() as connection:
+                connection.execute(text("UPDATE alembic_version SET version_num = '0024'"))
+            database.fill(pathlib.Path(file))
+        self.assertEqual("0024", migration.version(self.engine()))
 
     def test_an_empty_database_is_refused(self):
         told = str(self.assertRaises(StoreError, Store, self.url))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import requests
 
-from nova_twotier.tools.fakecloud import child, handover, options, ports, processes
+from nova_twotier.tools.fakecloud import child, database, handover, options, ports, processes
 from nova_twotier.tools.fakecloud.embedded import Embedded, api
 from nova_twotier.tools.fakecloud.errors import FakeCloudError, NotUp
 from nova_twotier.tools.fakecloud.layout import Layout
@@ -202,6 +202,7 @@ class FakeCloud:
             self.layout.write_state(state)
             variant.prepare(self._progress)
             handover.write_manager_conf(self.layout, variant.access())
+            database.fill(self.layout.manager_conf)
             running = []
             for number, stage in enumerate(variant.stages()):
                 self._progress("starting " + ", ".join(name for name, *_ in stage))

@@ -1,0 +1,28 @@
+"""The queue's database, when the user has named one on a database server."""
+
+import pathlib
+
+from nova_twotier import conf as config
+from nova_twotier.db import migration
+from nova_twotier.db.connection import StoreError, connect, server_options
+from nova_twotier.tools.fakecloud.errors import FakeCloudError
+
+
+def fill(file: pathlib.Path) -> None:
+    """Make the tables in an empty database of a server; one that has some is left as it is.
+
+    A SQLite file gets its tables from whatever opens it first.
+
+    :param file: the configuration of the queue manager.
+    :raises FakeCloudError: if the database does not answer.
+    """
+    conf = config.load([f"--config-file={file}"], "fakecloud")
+    try:
+        engine = connect(conf.database.connection, **server_options(conf))
+        try:
+            if engine.dialect.name != "sqlite" and migration.version(engine) is None:
+                migration.upgrade(engine)
+        finally:
+            engine.dispose()
+    except StoreError as error:
+        raise FakeCloudError(str(error)) from error
