@@ -88,7 +88,8 @@ class TestOnNova(QueueTestCase):
         )
         [queued] = [each for each in self.store.events(job.number) if each.kind == "queued"]
         self.assertEqual(
-            "restarts from the beginning: its owner asked to requeue it", str(queued.reason)
+            "restarts from the beginning: its owner or an operator asked to requeue it",
+            str(queued.reason),
         )
 
     def test_a_server_that_was_migrated_is_kept_though_nobody_confirmed_it(self):

@@ -175,8 +175,8 @@ EARLIER_FAILED = Code(
 )
 REQUESTED = Code(
     "requested",
-    "its owner asked to {action} it",
-    "Its owner completed, cancelled or requeued it.",
+    "its owner or an operator asked to {action} it",
+    "Its owner, another member of the project or an operator completed, cancelled or requeued it.",
     "Nothing.",
 )
 DEPENDENCY = Code(

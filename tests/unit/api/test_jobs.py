@@ -326,6 +326,7 @@ class TestExplaining(ApiCase):
 
     def test_reasons(self):
         job, needs = self.submit(), waits.SLOTS(size=4, idle=1)
+        asked = "its owner or an operator asked to cancel it"
         for reason, values in (
             ("waits; the manager has not decided about it yet", {}),
             (f"{needs}", {"reason": needs}),
@@ -337,13 +338,10 @@ class TestExplaining(ApiCase):
             ),
             ("its servers are being built", {"state": JobState.STARTING}),
             ("runs in the foreground", {"state": JobState.RUNNING, "tier": "fg"}),
+            (f"runs in the foreground; {asked}", {"requested_action": "cancel"}),
+            (f"is being preempted; {asked}", {"state": JobState.PREEMPTING}),
             (
-                "runs in the foreground; its owner asked to cancel it",
-                {"requested_action": "cancel"},
-            ),
-            ("is being preempted; its owner asked to cancel it", {"state": JobState.PREEMPTING}),
-            (
-                "is ending, its servers are being deleted; its owner asked to cancel it",
+                f"is ending, its servers are being deleted; {asked}",
                 {"state": JobState.ENDING},
             ),
             (
