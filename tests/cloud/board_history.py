@@ -32,14 +32,18 @@ def write(store, samples, pool="default"):
 
 
 def month(seed=3):
-    """A month until now that is made up: busy days, quiet nights and weekends, an outage."""
+    """A month until now that is made up: busy days, quiet nights and weekends, an outage.
+
+    And ten minutes more, in which the demand stays: a test takes some time.
+    """
     chance = random.Random(seed)
     now = int(time.time()) // MINUTE * MINUTE
     demand = 0.0
-    for at in range(now - 31 * DAY, now + MINUTE, MINUTE):
+    for at in range(now - 31 * DAY, now + 10 * MINUTE, MINUTE):
         day, hour = at // DAY % 7, at % DAY / 3600
         work = (0.6 if day in (2, 3) else 1.0) * (0.9 + 0.35 * math.sin((hour - 8) / 24 * math.tau))
-        demand += 0.004 * (work - demand) + chance.gauss(0, 0.006)
+        if at <= now:
+            demand += 0.004 * (work - demand) + chance.gauss(0, 0.006)
         ago = now - at
         # A manager was away: half an hour today, and most of a day two weeks ago.
         if 7 * 3600 < ago < 7.5 * 3600 or 13.2 * DAY < ago < 14 * DAY:
