@@ -1,5 +1,6 @@
 """Enforces the API's access rules; operators may change the policy file while the API runs."""
 
+import os
 import threading
 from collections.abc import Sequence
 
@@ -32,6 +33,8 @@ class Enforcer(policy.Enforcer):
         self._read.register_defaults(rules)
         #: The last rules that were looked through; oslo.policy makes new ones when a file changes.
         self._judged: policy.Rules | None = None
+        #: What tells the policy file that was read from another one; None before that.
+        self._file: tuple[int, int, int] | None = None
         self._reading = threading.Lock()
         self._wrong: str | None = None
         if wrong := self._reread():
@@ -55,10 +58,17 @@ class Enforcer(policy.Enforcer):
     def _reread(self, force_reload: bool = False) -> str | None:
         """Read the policy files if they have changed; returns the first mistake, or None."""
         try:
+            path = self._read.policy_path
+            if path:
+                before, self._file = self._file, None
+                self._file = _identity(path)
+                force_reload = force_reload or self._file != before
             self._read.load_rules(force_reload)
             if self._read.rules is self._judged:
                 # A file that oslo.policy has failed at it reads again only after the next change.
                 return self._wrong
+            if path:
+                _identity(path)  # it may have disappeared since, and then reads as empty
             wrong = rule_texts.mistake(self._read.file_rules)
             wrong = wrong or references.mistake(self._read.rules)
         except (ValueError, OSError, cfg.Error) as error:
@@ -70,3 +80,9 @@ class Enforcer(policy.Enforcer):
         if wrong is None:
             self.rules, self.file_rules = self._read.rules, self._read.file_rules
         return wrong
+
+
+def _identity(path: str) -> tuple[int, int, int]:
+    """:raises OSError: if the file has disappeared."""
+    found = os.stat(path)
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -2,6 +2,7 @@
 
 import os
 import time
+from unittest import mock
 
 from nova_twotier.api.routes import operations
 from nova_twotier.conf import ConfigError
@@ -350,6 +351,39 @@ class TestChangedPolicyFile(ApiCase):
         self.written += 1
         os.utime(self.more, (self.written, self.written))
         self.assertEqual({"manager": {200}, "member": {403}}, self.statuses())
+
+    def test_a_file_that_disappears(self):
+        """It comes back as it was, from elsewhere."""
+        elsewhere = self.directory / "elsewhere.yaml"
+        self.path.rename(elsewhere)
+        self.assertEqual({"manager": {200}, "member": {403}}, self.statuses())
+        said = f"stay in force: policy file {self.path}: [Errno 2] No such file"
+        self.assertEqual(1, self.logged.output.count(said))
+        self.assertNotIn("Config file not found", self.logged.output)
+        elsewhere.rename(self.path)
+        self.assertEqual({"manager": {200}, "member": {403}}, self.statuses())
+        self.assertEqual(1, self.logged.output.count("are in force again"))
+
+    def test_a_file_that_disappears_while_it_is_read(self):
+        self.write(self.OTHER)
+        exists = os.path.getmtime
+
+        def disappear(path):
+            if path == str(self.path):
+                self.path.unlink(missing_ok=True)
+            return exists(path)
+
+        with mock.patch("os.path.getmtime", disappear):
+            self.assertEqual({"manager": {200}, "member": {403}}, self.statuses())
+
+    def test_an_older_file_takes_its_place(self):
+        """Such as a copy of the file as it was before a change."""
+        copy = self.directory / "policy.yaml.bak"
+        self.write(self.OTHER, copy)
+        self.write(self.GOOD)
+        self.assertEqual({"manager": {200}, "member": {403}}, self.statuses())
+        copy.rename(self.path)
+        self.assertEqual({"manager": {403}, "member": {200}}, self.statuses())
 
 
 class TestWrongPolicyFile(ApiCase):
