@@ -9,8 +9,14 @@ from collections.abc import Iterable
 
 from oslo_config import cfg
 
-#: A group that only our files have.
-OURS = "manager"
+from nova_twotier.conf import agent, api, coordination, job_events, manager, network, trust
+
+#: Groups that only our files have.
+OURS = {module.GROUP.name for module in (agent, coordination, job_events, manager, network, trust)}
+#: Options of the group `[api]` that Nova's has, too.
+SHARED = {"auth_strategy", "max_limit"}
+#: Options of the group `[api]` that only our files have.
+OURS_OF_API = {option.dest for option in api.OPTS} - SHARED
 
 
 def of_nova(conf: cfg.ConfigOpts) -> cfg.ConfigOpts:
@@ -33,9 +39,9 @@ def _files(conf: cfg.ConfigOpts) -> list[str]:
 
 
 def _is_ours(path: str) -> bool:
-    sections: dict[str, object] = {}
+    sections: dict[str, dict[str, list[str]]] = {}
     cfg.ConfigParser(path, sections).parse()
-    return OURS in sections
+    return not (OURS.isdisjoint(sections) and OURS_OF_API.isdisjoint(sections.get("api", ())))
 
 
 def _read(project: str, files: Iterable[str]) -> cfg.ConfigOpts:

@@ -7,7 +7,9 @@ import sys
 from importlib import metadata
 
 import fixtures
+from nova.conf import opts
 
+from nova_twotier.audit.checks import config_files
 from tests.unit.cmd.status_case import (
     FAILURE,
     FLAVOR,
@@ -102,6 +104,26 @@ class TestOpenings(StatusCase):
             pathlib.Path(self.access).read_text().replace(str(POLICY), "ours.yaml")
         )
         self.shows(name, WARNING, f"is '@'), past the filters: write \"{rule}\"", change)
+
+    def test_ours_are_told_from_novas_without_options_of_the_manager(self):
+        name = "Access rules of the API"
+        policy = self.write("ours.yaml", "{")
+        rules = f"[oslo_policy]\npolicy_file = {policy}\n"
+        for ours in (
+            "[api]\nport = 8780\n",
+            "[api]\nauth_strategy = keystone\nboard = true\n",
+            "[coordination]\nlease = 20\n",
+        ):
+            self.shows(name, FAILURE, f"policy file {policy}: ", ours + rules)
+        for others in ("[api]\nauth_strategy = keystone\nmax_limit = 9\n", "[nova]\n"):
+            self.shows("Servers on forced hosts", FAILURE, "policy cannot be read", others + rules)
+
+    def test_what_nova_has_is_not_taken_for_ours(self):
+        for group, options in opts.list_opts():
+            self.assertNotIn(str(group), config_files.OURS)
+            if str(group) == "api":
+                names = {option.dest for option in options}
+                self.assertEqual(set(), names & config_files.OURS_OF_API)
 
     def test_the_api_is_elsewhere(self):
         program = (
