@@ -13,7 +13,7 @@ from nova_twotier.cloud.notifications import Listener
 from nova_twotier.core import policies
 from nova_twotier.db import queue_policy, time_shift
 from nova_twotier.db.heartbeats import LONGEST_POLL
-from nova_twotier.db.store import DATABASE_ERRORS, Store
+from nova_twotier.db.store import DATABASE_ERRORS, HANGS, Store
 from nova_twotier.db.terms import Deposed
 from nova_twotier.ledger.placement import PlacementError
 from nova_twotier.ledger.retry import LOGIN_PAUSE, LoginBackoff
@@ -39,8 +39,6 @@ LONGEST = 10.0
 #: Seconds after the start in which it is no error if the cloud does not answer yet: its services
 #: may be starting, too.
 STARTING = 60.0
-#: Seconds for which the loop waits for the database until the log says so.
-HANGS = 30.0
 
 
 class Loop:
@@ -48,6 +46,7 @@ class Loop:
 
     Every term has an engine of its own, which trusts nothing seen in an earlier term.
 
+    :param store: of this pool, so that only its own sessions tell that it waits for the database.
     :param engine: makes an engine: `engine(policy, fence, wake, clock)`.
     :param listener: wakes the loop while it leads.
     :param lease: seconds; a standby tries to lead twice in that time.

@@ -335,6 +335,16 @@ class TestWaits(testtools.TestCase):
             thread.join()
         self.assertEqual(0.0, self.store.waited())
 
+    def test_those_of_others_are_told_apart(self):
+        others = self.store.apart()
+        with others.reading():
+            self.assertGreater(others.waited(), 0.0)
+            self.assertEqual(0.0, self.store.waited())
+        with self.store.reading():
+            self.assertEqual(0.0, others.waited())
+        others.submit(1, [1.0])
+        self.assertEqual(1, len(self.store.jobs()))
+
     def test_a_session_that_fails_is_over(self):
         for session in (self.store.transaction, self.store.reading):
             with testtools.ExpectedException(ZeroDivisionError), session():
