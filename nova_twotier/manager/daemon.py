@@ -5,8 +5,8 @@ import gc
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from oslo_log import log as logging
 
@@ -32,6 +32,8 @@ LOG = logging.getLogger(__name__)
 _SIGNALS = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
 #: Seconds between two checks that all loops still run, and do not hang.
 _CHECK_INTERVAL = 0.5
+#: Seconds for which a manager that is to end waits for a database that does not answer.
+_PATIENCE = 10.0
 #: Thresholds of Python's garbage collector. A poll of a long queue makes and keeps hundreds of
 #: thousands of objects; with the default thresholds the collector would go through them repeatedly.
 _GC_THRESHOLDS = (50_000, 10, 2)
@@ -39,6 +41,8 @@ _GC_THRESHOLDS = (50_000, 10, 2)
 
 def run(conf, check: Callable[[], object]) -> None:
     """Run the manager until SIGTERM or SIGINT; polls in progress are finished first.
+
+    While the database hangs they cannot be, and the process ends without them.
 
     SIGHUP rereads the configuration files, for the options that may change at run time.
 
@@ -52,12 +56,13 @@ def run(conf, check: Callable[[], object]) -> None:
     metrics = Metrics()
     with metrics.served(conf.manager), contextlib.closing(open_store(conf)) as store:
         network = qos.find(conf)
+        stores = {pool: store.apart() for pool in clouds}
         loops = [
-            _loop(conf, store, pool, cloud, network, metrics.pool(pool))
+            _loop(conf, stores[pool], pool, cloud, network, metrics.pool(pool))
             for pool, cloud in clouds.items()
         ]
         courier = Courier(conf, store)
-        with _signals_blocked(), ThreadPoolExecutor(len(loops)) as threads:
+        with _signals_blocked(), ThreadPoolExecutor(len(loops) + 1) as threads:
             running = [threads.submit(loop.run) for loop in loops]
             courier.start()
             try:
@@ -65,7 +70,7 @@ def run(conf, check: Callable[[], object]) -> None:
             finally:
                 for loop in loops:
                     loop.stop()
-                courier.stop()
+                _finish([*running, threads.submit(courier.stop)], [store, *stores.values()])
         for each in running:
             each.result()
     LOG.info("The queue manager has stopped. Running jobs continue; a restart resumes the queue.")
@@ -103,6 +108,27 @@ def _serve(conf, loops: list[Loop], running: list[Future], check: Callable[[], o
         if received.si_signo != signal.SIGHUP:
             return
         config.reload(conf, check)
+
+
+def _finish(ending: Iterable[Future], stores: Iterable[Store]) -> None:
+    """Wait for what is to end; if the database hangs meanwhile, end this process at once.
+
+    Nothing can interrupt a thread that waits for the database, and Python would wait for all of
+    them. An end in mid-poll loses nothing, and does nothing twice: what is asked of Nova is
+    recorded before, and who leads next begins a term in that database, so that nothing of this one
+    is recorded any more, then looks at what Nova has done.
+    """
+    while wait(ending, _CHECK_INTERVAL).not_done:
+        if max(store.waited() for store in stores) >= _PATIENCE:
+            LOG.warning(
+                "[database] has not answered for %g s: the queue manager stops without waiting for "
+                "it. Running jobs continue; a restart resumes the queue.",
+                _PATIENCE,
+            )
+            failed = [error for each in ending if each.done() and (error := each.exception())]
+            for error in failed:
+                LOG.error("The queue manager had failed before", exc_info=error)
+            os._exit(1 if failed else 0)
 
 
 def _check(conf) -> None:

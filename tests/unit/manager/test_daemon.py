@@ -2,6 +2,7 @@
 
 import signal
 import types
+from concurrent.futures import Future
 from functools import partial
 from unittest import mock
 
@@ -63,3 +64,51 @@ class TestSignals(testtools.TestCase):
     def test_a_signal_that_was_never_sent_is_ignored(self):
         """CPython 3.11 returns garbage when SIGSTOP interrupts the wait."""
         self.assertEqual([], self.serve(430291936, signal.SIGTERM))
+
+
+class Ended(Exception):
+    """The process would have ended here."""
+
+
+class TestEnd(testtools.TestCase):
+    """Polls in progress are finished, unless the database hangs."""
+
+    HANGS = "WARNING [database] has not answered for 10 s: the queue manager stops without waiting"
+
+    def setUp(self):
+        super().setUp()
+        self.log = self.useFixture(fixtures.FakeLogger(format="%(levelname)s %(message)s"))
+        self.useFixture(fixtures.MockPatchObject(daemon, "_CHECK_INTERVAL", 0.01))
+        patch = fixtures.MockPatchObject(daemon.os, "_exit", side_effect=Ended)
+        self.exit = self.useFixture(patch).mock
+        self.loop = Future()
+
+    def store(self, *waits):
+        """One whose sessions have waited for so long, at one look after the other."""
+        return types.SimpleNamespace(waited=mock.Mock(side_effect=waits))
+
+    def test_what_is_slow_is_waited_for(self):
+        waits = iter([9.0, 0.0, 9.0])
+
+        def waited():
+            if (seconds := next(waits, None)) is None:
+                self.loop.set_result(None)
+            return seconds or 0.0
+
+        daemon._finish([self.loop], [types.SimpleNamespace(waited=waited)])
+        self.exit.assert_not_called()
+        self.assertEqual("", self.log.output)
+
+    def test_a_database_that_hangs_is_not(self):
+        stores = [self.store(0.0, 0.0, 0.0), self.store(9.0, 9.6, 10.1)]
+        self.assertRaises(Ended, daemon._finish, [self.loop], stores)
+        self.exit.assert_called_once_with(0)
+        [line] = self.log.output.splitlines()
+        self.assertTrue(line.startswith(self.HANGS), line)
+
+    def test_a_failure_before_is_not_lost(self):
+        failed = Future()
+        failed.set_exception(ZeroDivisionError("a mistake"))
+        self.assertRaises(Ended, daemon._finish, [self.loop, failed], [self.store(11.0)])
+        self.exit.assert_called_once_with(1)
+        self.assertIn("ZeroDivisionError: a mistake", self.log.output)
