@@ -141,6 +141,9 @@ def start_logging(conf: cfg.ConfigOpts) -> None:
 
     :raises ConfigError: if a log file or the file with a logging configuration cannot be used.
     """
+    if not (conf.log_file or conf.log_dir or conf.use_journal):
+        # oslo.log would take the standard output, which is for what a command answers.
+        conf.set_default("use_stderr", True)
     try:
         log.setup(conf, "nova-twotier")
     except log.LogConfigError as error:

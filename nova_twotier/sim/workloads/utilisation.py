@@ -12,8 +12,8 @@ from nova_twotier.core.slots import THRESHOLD
 
 #: Values drawn at once.
 CHUNK = 1 << 16
-#: A drawn value is a whole number of so many bits times 2 ** -BITS, which leaves the other bits of a
-#: word for the number of its job.
+#: A drawn value is a whole number of so many bits, times 2 ** -BITS. The other bits of a word of 64
+#: are left for the number of its job.
 BITS = 53
 
 #: Of a single-process job (TPDS 2013, section 5.2; JSS 2015, section 4.1).

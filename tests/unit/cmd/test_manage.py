@@ -1,6 +1,7 @@
 """`twotier-manage`: exact output, exit codes, and one clear line for every mistake."""
 
 import io
+import json
 import pathlib
 import subprocess
 import sys
@@ -142,6 +143,13 @@ class TestCommonArguments(ManageCase):
             done = subprocess.run([*command, *args], capture_output=True, text=True, check=False)
             self.assertEqual((0, ""), (done.returncode, done.stderr))
         self.assertIn("Running upgrade", log.read_text())
+
+    def test_a_log_without_a_file_is_apart_from_the_answer(self):
+        command = [sys.executable, "-m", "nova_twotier.cmd.manage", f"--config-file={self.conf}"]
+        upgrade = [*command, "--debug", "db", "upgrade", "-f", "json"]
+        done = subprocess.run(upgrade, capture_output=True, text=True, check=True)
+        self.assertTrue(json.loads(done.stdout))
+        self.assertIn("Running upgrade", done.stderr)
 
     def test_directory(self):
         parts = self.directory / "parts"
