@@ -15,7 +15,7 @@ from nova_twotier.api import board, errors, health, keystone, metrics, openapi, 
 from nova_twotier.api.auth import Identified, NoAuth, Private
 from nova_twotier.api.errors import Refused
 from nova_twotier.api.guard import OURS, Guard
-from nova_twotier.api.hangs import Watched
+from nova_twotier.api.hangs import HangReporter
 from nova_twotier.api.loopback import LoopbackOnly
 from nova_twotier.api.routes import ROUTES, operations
 from nova_twotier.api.site import Site
@@ -43,7 +43,7 @@ def make(conf: cfg.ConfigOpts):
     application = build(conf, store)
     # The server may fork now: each process must open its own connections.
     store.close()
-    return Watched(application, store)
+    return HangReporter(application, store)
 
 
 def check(conf: cfg.ConfigOpts) -> None:

@@ -58,17 +58,14 @@ class Enforcer(policy.Enforcer):
     def _reread(self, force_reload: bool = False) -> str | None:
         """Read the policy files if they have changed; returns the first mistake, or None."""
         try:
-            path = self._read.policy_path
-            if path:
-                before, self._file = self._file, None
-                self._file = _identity(path)
-                force_reload = force_reload or self._file != before
-            self._read.load_rules(force_reload)
+            changed, text = self._look()
+            self._read.load_rules(force_reload or changed)
             if self._read.rules is self._judged:
                 # A file that oslo.policy has failed at it reads again only after the next change.
                 return self._wrong
-            if path:
-                _identity(path)  # it may have disappeared since, and then reads as empty
+            if not policy.parse_file_contents(text).keys() <= self._read.file_rules.keys():
+                self._file = None
+                raise OSError(f"{self._read.policy_path} could not be read whole")
             wrong = rule_texts.mistake(self._read.file_rules)
             wrong = wrong or references.mistake(self._read.rules)
         except (ValueError, OSError, cfg.Error) as error:
@@ -81,8 +78,18 @@ class Enforcer(policy.Enforcer):
             self.rules, self.file_rules = self._read.rules, self._read.file_rules
         return wrong
 
+    def _look(self) -> tuple[bool, str]:
+        """Whether the policy file differs from the one that was read last, and what it says then.
 
-def _identity(path: str) -> tuple[int, int, int]:
-    """:raises OSError: if the file has disappeared."""
-    found = os.stat(path)
-    return found.st_ino, found.st_size, found.st_mtime_ns
+        oslo.policy takes one that it cannot open for an empty one.
+
+        :raises OSError: if it has disappeared, or cannot be opened.
+        """
+        path = self._read.policy_path
+        if not path:  # there is none, or it is not looked for yet
+            return False, ""
+        before, self._file = self._file, None
+        with open(path) as file:
+            found = os.fstat(file.fileno())
+            self._file = found.st_ino, found.st_size, found.st_mtime_ns
+            return (True, file.read()) if self._file != before else (False, "")

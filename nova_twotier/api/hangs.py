@@ -13,10 +13,10 @@ LOG = logging.getLogger(__name__)
 INTERVAL = 1.0
 
 
-class Watched:
-    """WSGI middleware in whose processes a thread looks whether requests wait for the database.
+class HangReporter:
+    """WSGI middleware that logs when requests wait for the database for long.
 
-    The thread begins at the first request, since a server may fork before.
+    A thread of each process looks; it begins at the first request, since a server may fork before.
 
     :param store: what the application asks.
     """

@@ -65,7 +65,7 @@ JOB_REQUEST = object_of(
             **NAME,
             "pattern": SHOWN,
             "default": "",
-            "description": "A name without control characters, and not of spaces alone; empty: "
+            "description": "A name without control characters, and not only spaces; empty: "
             "none. Names need not be unique.",
         },
         "estimate": {

@@ -105,8 +105,8 @@ _JOB = {
     "retries": COUNT,
     "requeues": {
         **COUNT,
-        "description": "How often it began anew after failures, at most `retries`; not because its "
-        "owner asked for it.",
+        "description": "How often it began anew after failures, at most `retries`; not because a "
+        "user asked for it.",
     },
     "begin_at": {**_TIME, "description": "It is not in the queue before; null: no such time."},
     "priority": {"type": "integer", "description": "Among the waiting jobs of its project."},

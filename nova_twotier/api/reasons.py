@@ -71,7 +71,7 @@ def situation(job: Job, text: str, manager: Heartbeat, keeps_servers: bool = Fal
         case _:
             words = f"is {job.state}" + (f": {text}" if text else "")
     if job.requested_action and not job.finished_at:
-        words += f"; its owner or an operator asked to {job.requested_action} it"
+        words += f"; a user asked to {job.requested_action} it"
     if manager.missing and job.state not in OVER:
         words += f"; {manager.text()}"
     return words

@@ -13,7 +13,7 @@ from nova_twotier.db.states import JobState, QueueMode
 
 #: Text without control characters.
 PRINTABLE = "^[^\\x00-\\x1f\\x7f]*$"
-#: The same, but not of spaces alone: lists would show nothing.
+#: The same, but not only spaces: lists would show nothing.
 SHOWN = f"^(?!\\s+$){PRINTABLE.removeprefix('^')}"
 COUNT = {"type": "integer", "minimum": 0}
 NAME = {

@@ -160,7 +160,7 @@ def _instead(name: str, known: Iterable[str]) -> str:
 
 _TEXTS = {
     PRINTABLE: "without control characters",
-    SHOWN: "without control characters, and not of spaces alone",
+    SHOWN: "without control characters, and not only spaces",
 }
 _FORMATS = {
     "byte": "a text in base64, in one line",

@@ -89,10 +89,15 @@ def duration(text: str) -> float:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def run_time(text: str) -> float:
-    """How long a job may run, or is expected to, in seconds."""
+def run_time(text: str, otherwise: str = "leave the option out") -> float:
+    """How long a job may run, or is expected to, in seconds.
+
+    :param otherwise: what to do if the time is not known, or without a limit.
+    """
     try:
         return durations.run_time(text)
+    except durations.NoTime as error:
+        raise argparse.ArgumentTypeError(f"{error}, or {otherwise}") from None
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 

@@ -241,8 +241,8 @@ They are made by a process of their own with a low CPU priority, so they do not 
         default="sdpn",
         choices=[(name, each.summary) for name, each in sorted(prediction.ESTIMATORS.items())],
         help="""
-How starts and ends of jobs are predicted. With another one than before, it begins anew to learn how
-far its predictions are off.
+How starts and ends of jobs are predicted. With another one than before, or under another policy, it
+begins anew to learn how far its predictions are off.
 
 sdpn had the least or an equally small median error in the measurements of
 doc/simulator/predictions.md, under easy and amcbf.

@@ -19,6 +19,10 @@ class TooLong(ValueError):
     """Of no time that a clock or a calendar will show."""
 
 
+class NoTime(ValueError):
+    """0, which other batch systems take for "no limit"."""
+
+
 def seconds(text: str) -> float:
     """Parse a duration into seconds: `5400`, `90m`, `1h30m`, `1:30:00`, `1-12:00`.
 
@@ -34,14 +38,12 @@ def seconds(text: str) -> float:
 def run_time(text: str) -> float:
     """Parse how long a job may run, or is expected to, into seconds, more than 0.
 
-    :raises ValueError: for 0, which other batch systems take for "no limit", and as `seconds` does.
+    :raises NoTime: for 0.
+    :raises ValueError: as `seconds` does.
     """
     if found := seconds(text):
         return found
-    raise ValueError(
-        f"{text!r} is no time to run: give more than 0, or leave it out if the time is not known "
-        "or has no limit"
-    )
+    raise NoTime(f"{text!r} is not a run time: give more than 0")
 
 
 def _seconds(text: str) -> float:

@@ -90,7 +90,7 @@ class Job(Queueing, ArrayTask, Predicted, Reasoned, Base):
     how: Mapped[str | None] = mapped_column(String(16))
     #: The reason of releases before schema 0012, whose API may still read it.
     text_before: Mapped[str] = mapped_column("reason", Text, default="")
-    #: What its owner asked for: "complete", "cancel" or "requeue".
+    #: What a user asked for: "complete", "cancel" or "requeue".
     requested_action: Mapped[str | None] = mapped_column(String(16))
     started_at: Mapped[float | None] = mapped_column(index=True)
     finished_at: Mapped[float | None] = mapped_column(index=True)

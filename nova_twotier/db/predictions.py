@@ -69,7 +69,7 @@ class Told:
     ran: float
 
 
-def ended(session: Session, pool: str, since: float, most: int) -> Sequence[Row]:
+def ended(session: Session, pool: str, since: float, most: int | None) -> Sequence[Row]:
     """The last jobs of a pool that ended by themselves at or after some time, the oldest first.
 
     With the work that is recorded of them; None: nothing is.
@@ -152,8 +152,8 @@ def learn(
 ) -> tuple[Calibrations, list[float]]:
     """Learn from what has come of a pool's predictions so far.
 
-    Another estimator, or the same under another policy, begins anew: what was told before says
-    nothing of its errors, so jobs that wait are told something first once more.
+    After a change of the estimator or the policy, earlier predictions do not count: those of jobs
+    that wait are made anew, and those of jobs that have started are not judged.
 
     :returns: what is known of the errors of the estimator under the policy, and what `judge`
         returns.
@@ -169,7 +169,7 @@ def learn(
 
 
 def _forget_first(session: Session, pool: str) -> None:
-    """Delete the predictions of jobs that have never started; of others, no end will be judged."""
+    """Delete a pool's predictions of jobs that never started, and mark the others as judged."""
     query = select(Prediction.job, Job.started_at).join(Job, Job.number == Prediction.job)
     query = query.where(job_counts.not_by_index(Job.pool) == pool, Prediction.judged < ALL)
     rows = session.execute(query).all()

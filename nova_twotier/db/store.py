@@ -51,7 +51,7 @@ __all__ = [
     "queue_event",
 ]
 
-#: Seconds for which a session waits for the database until the log says so.
+#: Seconds that a session is open before the log says that the database hangs.
 HANGS = 30.0
 
 _LONG = (Job.cpu, Job.learned, Job.measured, Job.used, Job.user_data)
@@ -142,9 +142,9 @@ class Store:
         return now - min(list(self._open.values()), default=now)
 
     def apart(self) -> "Store":
-        """The same database by the same connections, for somebody whose waits are told apart.
+        """A store on the same connections whose `waited` counts only its own sessions.
 
-        It needs no `close` of its own.
+        Closing one of them closes the connections of all.
         """
         store = copy.copy(self)
         store._open = {}
@@ -338,7 +338,7 @@ class Store:
             return session.scalar(select(func.max(Event.id))) or 0
 
     def request_action(self, number: int, action: str) -> Job:
-        """Record what the owner asks for, `complete` or `cancel`; the manager carries it out.
+        """Record what a user asks for, `complete` or `cancel`; the manager carries it out.
 
         :raises NoSuchJob: if there is none of that number.
         :raises NotStarted: if it is to be completed and has not started.

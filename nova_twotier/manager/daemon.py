@@ -5,7 +5,8 @@ import gc
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from oslo_log import log as logging
@@ -110,13 +111,13 @@ def _serve(conf, loops: list[Loop], running: list[Future], check: Callable[[], o
         config.reload(conf, check)
 
 
-def _finish(ending: Iterable[Future], stores: Iterable[Store]) -> None:
+def _finish(ending: Collection[Future], stores: Collection[Store]) -> None:
     """Wait for what is to end; if the database hangs meanwhile, end this process at once.
 
     Nothing can interrupt a thread that waits for the database, and Python would wait for all of
-    them. An end in mid-poll loses nothing, and does nothing twice: what is asked of Nova is
-    recorded before, and who leads next begins a term in that database, so that nothing of this one
-    is recorded any more, then looks at what Nova has done.
+    them. An end in mid-poll loses nothing: what is asked of Nova is recorded before, and who leads
+    next begins a term in that database, so that nothing of this one is recorded any more, then
+    looks at what Nova has done. Only an event that is just being delivered may be delivered again.
     """
     while wait(ending, _CHECK_INTERVAL).not_done:
         if max(store.waited() for store in stores) >= _PATIENCE:
@@ -125,7 +126,9 @@ def _finish(ending: Iterable[Future], stores: Iterable[Store]) -> None:
                 "it. Running jobs continue; a restart resumes the queue.",
                 _PATIENCE,
             )
-            failed = [error for each in ending if each.done() and (error := each.exception())]
+            # If no signal ends the manager, an error does, most often that of a loop.
+            errors = [sys.exc_info()[1], *(each.exception() for each in ending if each.done())]
+            failed = list(dict.fromkeys(error for error in errors if error is not None))
             for error in failed:
                 LOG.error("The queue manager had failed before", exc_info=error)
             os._exit(1 if failed else 0)

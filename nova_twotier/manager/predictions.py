@@ -82,7 +82,7 @@ class Predictions:
         self._rates: Mapping[int, float] = {}
         #: The last jobs from which it has learned, and since when it looks for others.
         self._learned: set[int] = set()
-        self._since = 0.0
+        self._since: float | None = None
         #: The last trouble that was logged.
         self._trouble = ""
         self._closed = False
@@ -136,12 +136,13 @@ class Predictions:
         with self._store.reading() as session:
             if self._done is None:
                 self._done = stored.done(session, self._pool)
-            rows = stored.ended(session, self._pool, self._since, KEEP)
+            since, most = (0.0, KEEP) if self._since is None else (self._since, None)
+            rows = stored.ended(session, self._pool, since, most)
         new = [row for row in rows if row.number not in self._learned]
         over = {row.number: self._work_of(row) for row in new}
         self._learned = {row.number for row in rows}
         if rows:
-            # Those that ended before the clock was set back are of the future.
+            # If the clock was set back, the ends of earlier jobs are in the future.
             self._since = min(rows[-1].finished_at, taken.now) - OVERLAP
         # Also forgets the jobs that are not in the scene any more.
         self._done = {

@@ -20,7 +20,7 @@ from nova_twotier.manager.operations.context import Jobs
 USER, HISTORICAL = "user", "historical"
 #: Finished jobs that are read at first; earlier ones are not similar to what is submitted today.
 MOST = 10_000
-#: Seconds before it reads in which jobs may have ended whose end is not recorded yet.
+#: The end of a job may be recorded up to so many seconds late.
 OVERLAP = 60.0
 
 _COLUMNS = (
@@ -40,8 +40,8 @@ class RunTimes:
         self._store = store
         self._pool = pool
         self._history = History()
-        #: From when on it looks for others, and the jobs that it knows from since then. Those that
-        #: ended before the clock was set back are of the future.
+        #: The least time of the ends that it reads next, and the known jobs that ended since then.
+        #: If the clock was set back, the ends of earlier jobs are in the future.
         self._until: float | None = None
         self._known = set[int]()
         #: The jobs at the last poll, and the numbers of those that were not in the queue then.
@@ -94,8 +94,9 @@ class RunTimes:
         query = select(*_COLUMNS).where(Job.pool == self._pool, Job.state == JobState.FINISHED)
         if self._until is not None:
             query = query.where(Job.finished_at >= self._until)
-        last = query.order_by(Job.finished_at.desc(), Job.number.desc()).limit(MOST)
-        return list(reversed(session.execute(last).all()))
+        query = query.order_by(Job.finished_at.desc(), Job.number.desc())
+        most = MOST if self._until is None else None
+        return list(reversed(session.execute(query.limit(most)).all()))
 
 
 def _owner(job: Job) -> tuple[str, str]:

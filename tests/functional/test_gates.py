@@ -88,7 +88,7 @@ class TestOnNova(QueueTestCase):
         )
         [queued] = [each for each in self.store.events(job.number) if each.kind == "queued"]
         self.assertEqual(
-            "restarts from the beginning: its owner or an operator asked to requeue it",
+            "restarts from the beginning: a user asked to requeue it",
             str(queued.reason),
         )
 

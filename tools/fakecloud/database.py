@@ -2,6 +2,8 @@
 
 import pathlib
 
+from sqlalchemy.engine import make_url
+
 from nova_twotier import conf as config
 from nova_twotier.db import migration
 from nova_twotier.db.connection import StoreError, connect, server_options
@@ -14,13 +16,15 @@ def fill(file: pathlib.Path) -> None:
     A SQLite file gets its tables from whatever opens it first.
 
     :param file: the configuration of the queue manager.
-    :raises FakeCloudError: if the database does not answer.
+    :raises FakeCloudError: if the database does not answer, or lets nobody make tables.
     """
     conf = config.load([f"--config-file={file}"], "fakecloud")
+    if make_url(conf.database.connection).get_backend_name() == "sqlite":
+        return
     try:
         engine = connect(conf.database.connection, **server_options(conf))
         try:
-            if engine.dialect.name != "sqlite" and migration.version(engine) is None:
+            if migration.version(engine) is None:
                 migration.upgrade(engine)
         finally:
             engine.dispose()

@@ -1,5 +1,7 @@
 """`openstack twotier job set`."""
 
+from functools import partial
+
 from osc_lib.exceptions import CommandError
 
 from nova_twotier.client import arguments, arrays, brief, columns
@@ -26,7 +28,7 @@ class SetJob(brief.ShowBriefly):
             either = parser.add_mutually_exclusive_group()
             either.add_argument(
                 f"--{name}",
-                type=arguments.run_time,
+                type=partial(arguments.run_time, otherwise=f"give --no-{name}"),
                 metavar="<time>",
                 help=f"{text}: seconds, or a time such as 90m, 2h, 1:30:00",
             )

@@ -175,7 +175,7 @@ EARLIER_FAILED = Code(
 )
 REQUESTED = Code(
     "requested",
-    "its owner or an operator asked to {action} it",
+    "a user asked to {action} it",
     "Its owner, another member of the project or an operator completed, cancelled or requeued it.",
     "Nothing.",
 )

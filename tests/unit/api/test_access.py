@@ -1,5 +1,7 @@
 """Who may do what: every operation, every persona."""
 
+import errno
+import itertools
 import os
 import time
 from unittest import mock
@@ -375,6 +377,31 @@ class TestChangedPolicyFile(ApiCase):
 
         with mock.patch("os.path.getmtime", disappear):
             self.assertEqual({"manager": {200}, "member": {403}}, self.statuses())
+
+    def test_a_directory_takes_its_place(self):
+        elsewhere = self.directory / "elsewhere.yaml"
+        self.path.rename(elsewhere)
+        self.path.mkdir()
+        self.assertEqual({"manager": {200}, "member": {403}}, self.statuses())
+        self.assertIn("[Errno 21] Is a directory", self.logged.output)
+        self.path.rmdir()
+        elsewhere.rename(self.path)
+        self.assertEqual({"manager": {200}, "member": {403}}, self.statuses())
+
+    def test_a_file_that_cannot_be_opened_for_a_moment(self):
+        """Such as with too many open files."""
+        for failing in (0, 1):
+            self.write(self.OTHER if failing else self.GOOD)
+            opened = itertools.count()
+
+            def fail(path, *args, at=failing, opened=opened, open=open, **options):
+                if path == str(self.path) and next(opened) == at:
+                    raise OSError(errno.EMFILE, "Too many open files")
+                return open(path, *args, **options)
+
+            with mock.patch("builtins.open", fail):
+                self.assertEqual(403, self.get("/v1/jobs", "carol:demo:member").status_code)
+        self.assertEqual({"manager": {403}, "member": {200}}, self.statuses())
 
     def test_an_older_file_takes_its_place(self):
         """Such as a copy of the file as it was before a change."""

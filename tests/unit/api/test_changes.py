@@ -87,7 +87,7 @@ class TestRequeue(ChangeCase):
         self.change(job, state=JobState.RUNNING, tier="fg")
         self.assertEqual("requeue", self.answered(202, self.requeue(job))["asked_to"])
         explained = self.get(self.path(job, "/explain")).json["reason"]
-        asked = "its owner or an operator asked to requeue it"
+        asked = "a user asked to requeue it"
         self.assertEqual(f"runs in the foreground; {asked}", explained)
 
     def test_refusals(self):

@@ -1,5 +1,6 @@
 """What the API's log says of a database that hangs."""
 
+import sys
 import types
 
 import fixtures
@@ -18,7 +19,7 @@ class TestHangs(testtools.TestCase):
         self.log = self.useFixture(fixtures.FakeLogger(format="%(levelname)s %(message)s"))
         self.waited, self.error = 0.0, None
         store = types.SimpleNamespace(waited=lambda: self.waited, last_event=self.last_event)
-        self.watched = hangs.Watched(self.application, store)
+        self.watched = hangs.HangReporter(self.application, store)
 
     def last_event(self):
         if self.error:
@@ -44,6 +45,16 @@ class TestHangs(testtools.TestCase):
         self.assertEqual([HANGS], self.look(30.0, 0.0, 1.0))
         self.error = None
         self.assertEqual([HANGS, ANSWERS], self.look(0.0))
+
+    def test_a_thread_looks(self):
+        self.useFixture(fixtures.MockPatchObject(hangs, "INTERVAL", 0.0))
+        waits = iter([1.0, 31.0])
+        # After the last of them, the thread ends.
+        store = types.SimpleNamespace(waited=lambda: next(waits, None) or sys.exit())
+        watched = hangs.HangReporter(self.application, store)
+        self.assertEqual([b"answer"], watched({}, None))
+        watched._thread.join(60)
+        self.assertEqual([HANGS], self.log.output.splitlines())
 
     def test_the_first_request_begins_to_look(self):
         self.useFixture(fixtures.MockPatchObject(hangs.threading, "Thread"))

@@ -326,7 +326,7 @@ class TestExplaining(ApiCase):
 
     def test_reasons(self):
         job, needs = self.submit(), waits.SLOTS(size=4, idle=1)
-        asked = "its owner or an operator asked to cancel it"
+        asked = "a user asked to cancel it"
         for reason, values in (
             ("waits; the manager has not decided about it yet", {}),
             (f"{needs}", {"reason": needs}),

@@ -155,7 +155,7 @@ class TestBodies(ApiCase):
             )
         for name in (" ", " \u00a0\u2003 "):
             [detail] = self.wrong({"size": 1, "name": name})
-            self.assertIn("and not of spaces alone", detail)
+            self.assertIn("and not only spaces", detail)
         for name in ("", " a ", "a b"):
             self.assertEqual(name, self.submit(name=name)["name"])
 

@@ -267,7 +267,7 @@ class TestMistakes(CreateCase):
             self.misused("is not a number of Mbit/s", *size, f"--bandwidth={bandwidth}")
         self.misused("'1:30' is not a time: give seconds", *size, "--walltime", "1:30")
         for option, none in (("--estimate", "0"), ("--walltime", "0:00:00")):
-            words = f"argument {option}: {none!r} is no time to run: give more than 0, or leave it"
+            words = f"argument {option}: {none!r} is not a run time: give more than 0, or leave"
             self.misused(words, *size, option, none)
         self.misused("invalid choice: 'kill'", *size, "--preemption", "kill")
         self.misused("not allowed with", *size, "--script", "a", "--user-data", "b")

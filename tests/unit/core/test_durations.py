@@ -50,9 +50,7 @@ class TestRunTime(testtools.TestCase):
         self.assertEqual([0.5, 5400], [run_time("0.5"), run_time("90m")])
         for text in ("0", "0.0", "0m", "0:00:00", "0-0:00"):
             error = self.assertRaises(ValueError, run_time, text)
-            self.assertIn(
-                f"{text!r} is no time to run: give more than 0, or leave it out", str(error)
-            )
+            self.assertEqual(f"{text!r} is not a run time: give more than 0", str(error))
         self.assertRaises(ValueError, run_time, "1:30")
         self.assertRaises(TooLong, run_time, "9" * 400)
 

@@ -112,3 +112,14 @@ class TestEnd(testtools.TestCase):
         self.assertRaises(Ended, daemon._finish, [self.loop, failed], [self.store(11.0)])
         self.exit.assert_called_once_with(1)
         self.assertIn("ZeroDivisionError: a mistake", self.log.output)
+
+    def test_neither_is_what_ends_the_manager(self):
+        def fail():
+            try:
+                raise ZeroDivisionError("a mistake")
+            finally:
+                daemon._finish([self.loop], [self.store(11.0)])
+
+        self.assertRaises(Ended, fail)
+        self.exit.assert_called_once_with(1)
+        self.assertIn("ZeroDivisionError: a mistake", self.log.output)

@@ -87,7 +87,7 @@ class TestEndings(testtools.TestCase):
             action = self.end_of(one, servers(one))
             self.assertEqual((ActionKind.END, JobState.QUEUED), (action.kind, action.plan.then))
             self.assertEqual(
-                "restarts from the beginning: its owner or an operator asked to requeue it",
+                "restarts from the beginning: a user asked to requeue it",
                 str(action.plan.reason),
             )
 
