@@ -1,6 +1,6 @@
 """What the API's log says of a database that hangs."""
 
-import sys
+import threading
 import types
 
 import fixtures
@@ -48,12 +48,17 @@ class TestHangs(testtools.TestCase):
 
     def test_a_thread_looks(self):
         self.useFixture(fixtures.MockPatchObject(hangs, "INTERVAL", 0.0))
-        waits = iter([1.0, 31.0])
-        # After the last of them, the thread ends.
-        store = types.SimpleNamespace(waited=lambda: next(waits, None) or sys.exit())
-        watched = hangs.HangReporter(self.application, store)
+        waits, looked = iter([0.0, 31.0]), threading.Event()
+
+        def waited():
+            if (seconds := next(waits, None)) is None:
+                looked.set()
+                threading.Event().wait()  # for good: the thread has no end
+            return seconds
+
+        watched = hangs.HangReporter(self.application, types.SimpleNamespace(waited=waited))
         self.assertEqual([b"answer"], watched({}, None))
-        watched._thread.join(60)
+        self.assertTrue(looked.wait(60))
         self.assertEqual([HANGS], self.log.output.splitlines())
 
     def test_the_first_request_begins_to_look(self):
