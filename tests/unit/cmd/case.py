@@ -2,6 +2,7 @@
 
 import io
 import pathlib
+import re
 from contextlib import redirect_stderr, redirect_stdout
 
 import fixtures
@@ -19,6 +20,12 @@ def run_main(main, conf, *args):
         except SystemExit as exit_:
             code = exit_.code
     return code, out.getvalue(), err.getvalue()
+
+
+def apart_from_log(text):
+    """What a program has written to its standard error besides its log."""
+    lines = text.splitlines(keepends=True)
+    return "".join(line for line in lines if not re.match(r"\d{4}-\d\d-\d\d \d\d:", line))
 
 
 class CommandCase(testtools.TestCase):

@@ -13,6 +13,7 @@ import requests
 
 from nova_twotier.cmd import api
 from tests.unit.api.case import KEYSTONE_OPTIONS
+from tests.unit.cmd.case import apart_from_log
 from tests.unit.cmd.server_case import ServerCase
 
 #: What `openssl rand -base64 32` makes.
@@ -123,7 +124,7 @@ class TestMistakes(ServerCase):
         self.useFixture(fixtures.MonkeyPatch("sys.stderr", error))
         self.assertEqual(1, api.main(["--config-file", str(self.conf)]))
         error.seek(0)
-        return error.read()
+        return apart_from_log(error.read())
 
     def test_noauth_is_for_this_machine_only(self):
         for address in ("0.0.0.0", "::", "192.0.2.1", "cloud.test"):  # noqa: S104
