@@ -79,10 +79,11 @@ class Enforcer(policy.Enforcer):
         return wrong
 
     def _look(self) -> tuple[bool, str]:
-        """Whether the policy file differs from the one that was read last, and what it says then.
+        """Check whether the policy file has changed since the last check, and read it if so.
 
-        oslo.policy takes one that it cannot open for an empty one.
+        oslo.policy would take a file that it cannot open for an empty one.
 
+        :returns: whether it has changed, and its text; empty if it has not.
         :raises OSError: if it has disappeared, or cannot be opened.
         """
         path = self._read.policy_path

@@ -1,4 +1,4 @@
-"""Says in the API's log that the database hangs, of which a request that waits says nothing."""
+"""Logs that the database hangs: a request that waits for it logs nothing."""
 
 import threading
 import time
@@ -35,7 +35,7 @@ class HangReporter:
         return self._application(environ, start_response)
 
     def look(self) -> None:
-        """Log once that the database hangs, and once that it answers again."""
+        """Log a warning when the database begins to hang, and a line when it answers again."""
         hangs = self._store.waited() >= HANGS
         if hangs and not self._hangs:
             LOG.warning("[database] has not answered for %g s: requests wait for it", HANGS)

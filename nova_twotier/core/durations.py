@@ -36,7 +36,7 @@ def seconds(text: str) -> float:
 
 
 def run_time(text: str) -> float:
-    """Parse how long a job may run, or is expected to, into seconds, more than 0.
+    """Parse a run time, or a limit of it, into seconds; it must be more than 0.
 
     :raises NoTime: for 0.
     :raises ValueError: as `seconds` does.

@@ -112,12 +112,14 @@ def _serve(conf, loops: list[Loop], running: list[Future], check: Callable[[], o
 
 
 def _finish(ending: Collection[Future], stores: Collection[Store]) -> None:
-    """Wait for what is to end; if the database hangs meanwhile, end this process at once.
+    """Wait until all threads have stopped; if the database hangs, exit without waiting for them.
 
-    Nothing can interrupt a thread that waits for the database, and Python would wait for all of
-    them. An end in mid-poll loses nothing: what is asked of Nova is recorded before, and who leads
-    next begins a term in that database, so that nothing of this one is recorded any more, then
-    looks at what Nova has done. Only an event that is just being delivered may be delivered again.
+    Nothing can interrupt a thread that waits for the database, and Python would wait for it. To
+    exit in mid-poll loses nothing: what is asked of Nova is recorded before, and who leads next
+    begins a term in that database, so that nothing of this one is recorded any more, then looks at
+    what Nova has done. Only an event that is just being delivered may be delivered again.
+
+    :param ending: one future a thread.
     """
     while wait(ending, _CHECK_INTERVAL).not_done:
         if max(store.waited() for store in stores) >= _PATIENCE:

@@ -286,8 +286,8 @@ def test_no_vm_waits_for_one_whose_memory_arrives(host, pair, libvirtd, arrives)
 def migrate_slowly(uuid, source, target):
     """Migrate a guest, with post-copy allowed, on connections of its own.
 
-    libvirt's client sometimes keeps a request for ever that comes while another thread waits for an
-    answer on the same connection (seen with 9.0).
+    A request may never be sent if another thread is waiting for an answer on the same connection:
+    a fault of libvirt's client, seen with 9.0.
     """
     import libvirt
 
@@ -301,7 +301,7 @@ def migrate_slowly(uuid, source, target):
 
 
 def has_written(guest):
-    """Whether a guest that writes to its memory has written to all that it changes."""
+    """Whether a guest of code "writes" has reached the end of the memory that it changes."""
     import libvirt_qemu
 
     hmp = libvirt_qemu.VIR_DOMAIN_QEMU_MONITOR_COMMAND_HMP

@@ -1,4 +1,4 @@
-"""The queue's database, when the user has named one on a database server."""
+"""Prepares the queue's database if the user has named one on MariaDB or PostgreSQL."""
 
 import pathlib
 

@@ -115,7 +115,7 @@ def _tried(outcome: Outcome) -> Iterator[str]:
 
 
 def _furthest(outcome: Outcome) -> Iterator[Number]:
-    """Of each group and row, the number that deviates most from a printed one."""
+    """For each row of each group, the number that deviates most from the one in the paper."""
     rows: dict[tuple[str, str], list[Number]] = {}
     for number in outcome.numbers:
         rows.setdefault((number.group, number.row), []).append(number)

@@ -147,10 +147,10 @@ class Utilisation:
 
 
 def _sorted_by_job(shares, sizes):
-    """Drawn values with those of each job in ascending order.
+    """Sort the drawn values of each job in ascending order.
 
-    Many jobs at once, the number of the job above the value in one word: for most jobs, a call
-    would cost more than the sorting.
+    For most jobs, a call of their own would cost more than the sorting. So many jobs are sorted at
+    once, as words with the number of the job above the value.
     """
     at_once = 1 << (64 - BITS)
     values, start = numpy.empty_like(shares), 0

@@ -355,7 +355,7 @@ class TestChangedPolicyFile(ApiCase):
         self.assertEqual({"manager": {200}, "member": {403}}, self.statuses())
 
     def test_a_file_that_disappears(self):
-        """It comes back as it was, from elsewhere."""
+        """The policy file is moved away, and later back."""
         elsewhere = self.directory / "elsewhere.yaml"
         self.path.rename(elsewhere)
         self.assertEqual({"manager": {200}, "member": {403}}, self.statuses())
@@ -389,7 +389,7 @@ class TestChangedPolicyFile(ApiCase):
         self.assertEqual({"manager": {200}, "member": {403}}, self.statuses())
 
     def test_a_file_that_cannot_be_opened_for_a_moment(self):
-        """Such as with too many open files."""
+        """For example, because the process has too many open files."""
         for failing in (0, 1):
             self.write(self.OTHER if failing else self.GOOD)
             opened = itertools.count()
@@ -404,7 +404,7 @@ class TestChangedPolicyFile(ApiCase):
         self.assertEqual({"manager": {403}, "member": {200}}, self.statuses())
 
     def test_an_older_file_takes_its_place(self):
-        """Such as a copy of the file as it was before a change."""
+        """For example, a backup of the policy file is put back."""
         copy = self.directory / "policy.yaml.bak"
         self.write(self.OTHER, copy)
         self.write(self.GOOD)

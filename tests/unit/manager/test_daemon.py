@@ -67,7 +67,7 @@ class TestSignals(testtools.TestCase):
 
 
 class Ended(Exception):
-    """The process would have ended here."""
+    """Raised in place of `os._exit`."""
 
 
 class TestEnd(testtools.TestCase):
