@@ -278,7 +278,7 @@ class TestResume(SweepCase):
         self.addCleanup(child.wait)
         self.addCleanup(child.kill)
         deadline = time.monotonic() + 120
-        while not list(out.glob("runs/*.json")):
+        while not list(out.glob("runs/[!.]*.json")):
             self.assertIsNone(child.poll(), "the sweep ended before it could be killed")
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.01)
@@ -309,7 +309,7 @@ class TestResume(SweepCase):
         self.addCleanup(child.wait)
         self.addCleanup(self.kill_group, child.pid)
         deadline = time.monotonic() + 120
-        while not list(out.glob("runs/*.json")):
+        while not list(out.glob("runs/[!.]*.json")):
             self.assertIsNone(child.poll(), "the sweep ended before it could be terminated")
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.01)
