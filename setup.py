@@ -9,9 +9,10 @@ from glob import glob
 
 from setuptools import setup
 
+_PREDICTION = ("forward", "history", "node_rates", "run_times", "slot_rates", "work_left")
 HOT = (
     *("core/*", "core/policies/*"),
-    *(f"core/prediction/{name}" for name in ("forward", "history", "node_rates", "slot_rates")),
+    *(f"core/prediction/{name}" for name in _PREDICTION),
     *("sim/arrivals", "sim/crowd", "sim/easy_plus_plus", "sim/engine", "sim/execution"),
     *("sim/job_table", "sim/learned", "sim/many_hosts", "sim/many_neighbours", "sim/many_nodes"),
     *("sim/rates_at_once", "sim/running_jobs", "sim/scripted", "sim/shared"),

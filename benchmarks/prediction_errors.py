@@ -21,10 +21,10 @@ import pandas
 
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.prediction import forward, run_times
-from nova_twotier.core.prediction.estimator import within_request
 from nova_twotier.core.prediction.present import Forecast, Present
 from nova_twotier.core.prediction.requested import Requested
 from nova_twotier.core.prediction.sdpn import Sdpn
+from nova_twotier.core.prediction.work_left import within_request
 from nova_twotier.sim import forecasts, sweep
 from nova_twotier.sim.scenario import Scenario
 

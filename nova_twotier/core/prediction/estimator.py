@@ -1,6 +1,5 @@
 """The interface of all estimators, and the kind that runs the queue forward."""
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from typing import ClassVar
@@ -9,9 +8,7 @@ from nova_twotier.core.jobs import Job
 from nova_twotier.core.prediction import forward
 from nova_twotier.core.prediction.pace import DEDICATED, Pace
 from nova_twotier.core.prediction.present import Forecast, Past, Present
-
-#: Seconds that a job is expected to run of which nothing is known at all.
-UNKNOWN = 3600.0
+from nova_twotier.core.prediction.work_left import work_left
 
 
 class Estimator(ABC):
@@ -42,21 +39,7 @@ class Forward(Estimator):
     """Runs the queue forward; a subclass says how long jobs run, and how they slow each other."""
 
     def predict(self, present: Present, target: int | None = None) -> dict[int, Forecast]:
-        known: dict[tuple, float] = {}
-        told, users, work = present.left, present.users, present.done
-
-        def remaining(job: Job) -> float:
-            number = job.number
-            if number in told:
-                return told[number]
-            # Users submit many equal jobs at once.
-            user, done = users.get(number), work.get(number, 0.0)
-            kind = user, job.size, job.estimate, job.walltime, done
-            seconds = known.get(kind)
-            if seconds is None:
-                seconds = known[kind] = self.run_time(job, user, done) - done
-            return seconds
-
+        remaining = work_left(present, self.run_time)
         return forward.run(present, remaining, self.pace(present), target)
 
     @abstractmethod
@@ -75,16 +58,3 @@ class Forward(Estimator):
     def pace(self, present: Present) -> Pace:
         """How jobs slow each other down: by default, they do not."""
         return DEDICATED
-
-
-def within_request(seconds: float | None, job: Job, done: float) -> float:
-    """A run time that is at most what the job asked for, and at least what it has run.
-
-    :param seconds: None: nothing is known but the request.
-    """
-    asked = job.expected
-    if seconds is None:
-        seconds = UNKNOWN if asked == math.inf else asked
-    if seconds > asked:
-        seconds = asked
-    return seconds if seconds > done else done

@@ -6,7 +6,7 @@ preempted. All predictions of a queue come from one such run.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from heapq import heappop, heappush
 
 from nova_twotier.core.actions import Action, Evict, Move, Start
@@ -14,10 +14,8 @@ from nova_twotier.core.cluster import Run
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.prediction.pace import Pace
 from nova_twotier.core.prediction.present import Forecast, Present, make_forecast
+from nova_twotier.core.prediction.work_left import Remaining
 from nova_twotier.core.snapshot import ENDED, EVENTS
-
-#: Seconds of work on dedicated slots that a job still has to do.
-Remaining = Callable[[Job], float]
 
 
 def run(

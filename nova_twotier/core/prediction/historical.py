@@ -9,9 +9,10 @@ from statistics import median_high
 
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.prediction import run_times
-from nova_twotier.core.prediction.estimator import Estimator, within_request
+from nova_twotier.core.prediction.estimator import Estimator
 from nova_twotier.core.prediction.history import History
 from nova_twotier.core.prediction.present import Forecast, Past, Present
+from nova_twotier.core.prediction.work_left import within_request
 
 
 class Historical(Estimator):

@@ -8,9 +8,10 @@ import math
 from collections.abc import Hashable, Sequence
 
 from nova_twotier.core.jobs import Job
-from nova_twotier.core.prediction.estimator import Forward, within_request
+from nova_twotier.core.prediction.estimator import Forward
 from nova_twotier.core.prediction.history import History
 from nova_twotier.core.prediction.present import Past
+from nova_twotier.core.prediction.work_left import within_request
 
 
 class HybridSmith(Forward):

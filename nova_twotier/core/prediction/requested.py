@@ -3,8 +3,9 @@
 from collections.abc import Hashable
 
 from nova_twotier.core.jobs import Job
-from nova_twotier.core.prediction.estimator import Forward, within_request
+from nova_twotier.core.prediction.estimator import Forward
 from nova_twotier.core.prediction.present import Past
+from nova_twotier.core.prediction.work_left import within_request
 
 
 class Requested(Forward):

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nova_twotier.core import policies, prediction
-from nova_twotier.core.prediction.estimator import UNKNOWN, Forward
+from nova_twotier.core.prediction.estimator import Forward
 from nova_twotier.core.prediction.present import Past, Present
+from nova_twotier.core.prediction.work_left import UNKNOWN
 from nova_twotier.core.snapshot import Snapshot
 from tests.unit.core.builders import FG, cluster, job
 
