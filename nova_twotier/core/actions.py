@@ -73,6 +73,10 @@ class Move(NamedTuple):
         return tuple(i for i, (old, new) in enumerate(pairs) if old != new)
 
 
+#: Makes a move from a tuple of its fields, all of them.
+make_move = partial(tuple.__new__, Move)
+
+
 @dataclass(frozen=True, slots=True)
 class Evict:
     """Preempt a running job; its state is saved and it returns to the queue."""

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
 from nova_twotier.core.actions import BG, FG, Action, Move, Start, Tier
-from nova_twotier.core.jobs import Job
+from nova_twotier.core.jobs import Job, Order
 from nova_twotier.core.qos import SCAVENGER
 from nova_twotier.core.queue import Queue
 from nova_twotier.core.reasons import Reason, waits
@@ -99,7 +99,7 @@ class Cluster:
         self.runs: dict[int, Run] = {}
         #: The runs of a tier, and their jobs' positions, by arrival.
         self._running: dict[Tier, list[Run]] = {tier: [] for tier in Tier}
-        self._orders: dict[Tier, list[tuple[float, int]]] = {tier: [] for tier in Tier}
+        self._orders: dict[Tier, list[Order]] = {tier: [] for tier in Tier}
         self._ends: list[tuple[float, int, int]] = []
         #: See `promotable`; None until it is asked for.
         self._promotable: Queue | None = None
@@ -164,7 +164,7 @@ class Cluster:
             return []
         return [run for run in running if run.until == math.inf and not _stays(run)]
 
-    def evictable(self, after: tuple[float, int] = FIRST) -> list[Run]:
+    def evictable(self, after: Order = FIRST) -> list[Run]:
         """The foreground runs that a policy may evict, in the order of their jobs' arrival.
 
         How many slots they free: see `straddling`.
@@ -174,7 +174,7 @@ class Cluster:
         later = self._running[FG][bisect_right(self._orders[FG], after) :]
         return [run for run in later if not run.pinned]
 
-    def settling(self, numbers: Container[int], after: tuple[float, int]) -> list[Run]:
+    def settling(self, numbers: Container[int], after: Order) -> list[Run]:
         """Like `evictable`, those of the given jobs that no policy may evict yet."""
         later = self._running[FG][bisect_right(self._orders[FG], after) :]
         return [run for run in later if run.pinned and run.job.number in numbers]

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.cluster import FIRST, NOTHING, Cluster, Host, OutOfSlots, Run
+from nova_twotier.core.jobs import Order
 from nova_twotier.core.slots import THRESHOLD, Group, Ranking, first, is_hot, next_slot_load
 
 
@@ -157,11 +158,11 @@ class Hosts(Cluster):
             for host in self._tight
         }
 
-    def evictable(self, after: tuple[float, int] = FIRST) -> list[Run]:
+    def evictable(self, after: Order = FIRST) -> list[Run]:
         found = super().evictable(after)
         return [run for run in found if self.frees(run)] if self._tight else found
 
-    def settling(self, numbers: Container[int], after: tuple[float, int]) -> list[Run]:
+    def settling(self, numbers: Container[int], after: Order) -> list[Run]:
         found = super().settling(numbers, after)
         return [run for run in found if self._clears(run)] if self._tight else found
 

@@ -3,14 +3,15 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from nova_twotier.core.qos import NORMAL, PRECEDENCE, SCAVENGER, SHIFT, Qos
 
 T = TypeVar("T")
 
-#: See `Job.order`.
-Order = tuple[float, int]
+#: See `Job.order`: seconds and a number. Of a tuple with a type for each place, compiled code would
+#: make another whenever it compares or stores it.
+Order = tuple[Any, ...]
 #: Upper bound of a job's size, so that a typo cannot exhaust memory.
 MAX_SIZE = 1_000_000
 #: Nova's own limit of a server's user data, in characters of base64.

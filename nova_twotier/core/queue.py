@@ -226,7 +226,9 @@ class Queue:
             if size > slots:
                 break
             # Compared as pairs, they would take ten times as long if compiled.
-            place, number = of_size[size][0]
+            order = of_size[size][0]
+            place: float = order[0]
+            number: int = order[1]
             if place < earliest or (place == earliest and number < first):
                 earliest, first = place, number
         return self._jobs[first] if earliest < math.inf else None

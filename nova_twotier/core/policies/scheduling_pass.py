@@ -4,7 +4,16 @@ For policies that may take a step back within the pass. Where each step is final
 `backfilling` and `migrating`, it becomes an action at once.
 """
 
-from nova_twotier.core.actions import BG, FG, Action, Evict, Kill, Move, Start, make_start
+from nova_twotier.core.actions import (
+    BG,
+    FG,
+    Action,
+    Evict,
+    Kill,
+    Start,
+    make_move,
+    make_start,
+)
 from nova_twotier.core.cluster import Run
 from nova_twotier.core.jobs import Job, Order
 from nova_twotier.core.policies.policy import TENTATIVE, in_turn
@@ -78,7 +87,7 @@ class Pass:
                     starts.append(self._started(now))
             elif now is not None and now.tier is not before.tier:
                 by = None if now.tier is FG else self._preemptor[number]
-                move = Move(before.job, now.tier, before.hosts, now.hosts, by)
+                move = make_move((before.job, now.tier, before.hosts, now.hosts, by))
                 (promotions if now.tier is FG else demotions).append(move)
         for actions in (preemptions, demotions, promotions, starts):
             if len(actions) > 1:
