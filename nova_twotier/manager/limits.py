@@ -6,8 +6,9 @@ counted in the order of the queue, so that under a limit no job is passed by a s
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
+from operator import attrgetter
 from typing import NamedTuple
 
 from nova_twotier.conf.manager import SLOT_LIMITS
@@ -41,23 +42,40 @@ def limits(options) -> list[Limit]:
     return [limit for limit in every if limit.slots >= 0]
 
 
+class Bar(NamedTuple):
+    """Why a job may not take a tier now.
+
+    :ivar excess: slots by which it is larger than the limit; if it is, no waiting helps.
+    """
+
+    reason: Reason
+    excess: int
+
+
+_excess = attrgetter("excess")
+
+
 @lru_cache(4096)
-def _reason(limit: Limit, used: int, size: int) -> Reason:
-    return waits.SLOT_LIMIT(
-        per=limit.per, limit=limit.slots, tier=_WORDS[limit.tier], used=used, size=size
+def _bar(limit: Limit, used: int, size: int, by: int | None) -> Bar:
+    reason = waits.SLOT_LIMIT(
+        by, per=limit.per, limit=limit.slots, tier=_WORDS[limit.tier], used=used, size=size
     )
+    return Bar(reason, max(0, size - limit.slots))
 
 
 def barred(
-    limited: Iterable[Limit], waiting: Iterable[Job], holding: Mapping[Job, frozenset[Tier]]
-) -> dict[int, dict[Tier, Reason]]:
+    limited: Collection[Limit], waiting: Iterable[Job], holding: Mapping[Job, frozenset[Tier]]
+) -> dict[int, dict[Tier, Bar]]:
     """The tiers that jobs may not take now, by number, and why.
 
     :param waiting: jobs that could start.
     :param holding: the other jobs, and the tiers in which they hold slots or are about to.
     """
-    found: dict[int, dict[Tier, Reason]] = {}
+    found: dict[int, dict[Tier, Bar]] = {}
     queue = sorted(waiting, key=lambda job: job.core.order)
+    least: dict[Tier, int] = {}
+    for limit in limited:
+        least[limit.tier] = min(limit.slots, least.get(limit.tier, limit.slots))
     for limit in limited:
         tier = limit.tier
         used = Counter[str]()
@@ -72,19 +90,27 @@ def barred(
         # to the background happens now and then: those that wait for it come first.
         turns = sorted([*queue, *movable], key=lambda job: job.core.order)
         taken, blocked = Counter[str](), set[str]()
+        #: The earliest job of each owner that is to have room under the limit.
+        first: dict[str, int] = {}
         for job in turns if tier is FG else [*queue, *movable]:
-            reasons = found.get(job.number, {})
-            if tier not in job.allowed_tiers or tier in reasons:
+            bars = found.get(job.number, {})
+            if tier not in job.allowed_tiers or tier in bars:
                 continue
             owner, size = limit.owner(job), job.size
-            left = limit.slots - used[owner] - taken[owner]
-            if size <= left and owner not in blocked:
+            free, by = limit.slots - used[owner], None
+            if size > least[tier]:
+                # It never fits, and holds up none: the limit was greater when it was submitted.
+                if size <= limit.slots:
+                    continue
+            elif size <= free - taken[owner] and owner not in blocked:
                 taken[owner] += size
+                first.setdefault(owner, job.number)
                 continue
-            # One that never fits holds up none: the limit was greater when it was submitted.
-            if size <= limit.slots:
+            else:
                 blocked.add(owner)
-            found.setdefault(job.number, reasons)[tier] = _reason(limit, used[owner], size)
+                earliest = first.setdefault(owner, job.number)
+                by = earliest if size <= free else None
+            found.setdefault(job.number, bars)[tier] = _bar(limit, used[owner], size, by)
     return found
 
 
@@ -150,16 +176,21 @@ class Gate:
         gated: dict[int, tuple[Job, Reason]] = {}
         changed = []
         for number, job in [*queue.items(), *((job.number, job) for job in holding)]:
-            reasons = found.get(number, {})
+            bars = found.get(number, {})
             usable = [
-                tier for tier in self._tiers if tier in job.allowed_tiers and tier not in reasons
+                tier for tier in self._tiers if tier in job.allowed_tiers and tier not in bars
             ]
-            if reasons and not usable and number in queue:
-                gated[number] = job, next(iter(reasons.values()))
+            # Limits of a tier that the policy does not use keep no job waiting.
+            barring = [
+                bars[tier] for tier in self._tiers if tier in job.allowed_tiers and tier in bars
+            ]
+            if barring and not usable and number in queue:
+                # It waits for the tier whose limits it is not too large for, if there is one.
+                gated[number] = job, min(barring, key=_excess).reason
                 del queue[number]
             # A job that holds slots may do so in a tier that its flavor does not allow any more:
             # it is never barred from all.
-            elif job.bar(frozenset(reasons) if usable else frozenset()) and number in queue:
+            elif job.bar(frozenset(bars) if usable else frozenset()) and number in queue:
                 changed.append(job)
         before, self._barred = self._barred, {n: frozenset(tiers) for n, tiers in found.items()}
         news = any(

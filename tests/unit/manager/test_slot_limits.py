@@ -35,10 +35,13 @@ class TestBarred(testtools.TestCase):
         jobs = [queued(2, submitted_at=float(at)) for at in (3, 1, 2)]
         found = barred([Limit("user", FG, 5)], jobs, {running(1): frozenset({FG})})
         self.assertEqual([{FG}, set(), set()], [tiers_of(found, job) for job in jobs])
-        expected = waits.SLOT_LIMIT(per="user", limit=5, tier="foreground", used=1, size=2)
-        self.assertEqual(expected, found[jobs[0].number][FG])
+        by = jobs[1].number
+        expected = waits.SLOT_LIMIT(by, per="user", limit=5, tier="foreground", used=1, size=2)
+        self.assertEqual(expected, found[jobs[0].number][FG].reason)
         self.assertEqual(
-            "needs 2 foreground slots; its user may hold 5 at a time and holds 1", str(expected)
+            f"needs 2 foreground slots; its user may hold 5 at a time and holds 1; job {by} comes "
+            "first",
+            str(expected),
         )
 
     def test_a_smaller_job_does_not_pass_under_the_limit(self):
@@ -47,10 +50,30 @@ class TestBarred(testtools.TestCase):
         found = barred([Limit("user", FG, 5)], [large, small], holding)
         self.assertEqual([{FG}, {FG}], [tiers_of(found, job) for job in (large, small)])
 
+    def test_an_earlier_job_is_named_if_there_is_room_but_for_it(self):
+        large, small, other = queued(4), queued(1), queued(4)
+        found = barred([Limit("user", FG, 5)], [large, small, other], {running(2): {FG}})
+        named = [found[job.number][FG].reason.by for job in (large, small, other)]
+        self.assertEqual([None, large.number, None], named)
+
+    def test_of_two_limits_the_one_that_it_is_too_large_for_is_told(self):
+        job, holding = queued(3), {running(3): {FG}}
+        full, small = Limit("user", FG, 3), Limit("project", FG, 2)
+        for limits in ([full, small], [small, full]):
+            told = dict(barred(limits, [job], holding)[job.number][FG].reason.parameters)
+            self.assertEqual(("project", 2), (told["per"], told["limit"]))
+
     def test_one_that_never_fits_holds_up_none(self):
         large, small = queued(6), queued(1)
         found = barred([Limit("user", FG, 5)], [large, small], {})
         self.assertEqual([{FG}, set()], [tiers_of(found, job) for job in (large, small)])
+
+    def test_one_that_never_fits_under_a_limit_holds_up_none_under_another(self):
+        large, small = queued(4), queued(2)
+        full, lowered = Limit("user", FG, 5), Limit("project", FG, 3)
+        for limits in ([full, lowered], [lowered, full]):
+            found = barred(limits, [large, small], {})
+            self.assertEqual([{FG}, set()], [tiers_of(found, job) for job in (large, small)])
 
     def test_each_owner_on_its_own(self):
         jobs = [queued(2), queued(2, user="bob"), queued(2, project="q")]
@@ -178,6 +201,27 @@ class TestDecisions(DecisionCase):
         first, second = running(1), queued(1)
         self.assertEqual([], self.ask(decisions, [first, second], servers(first)))
         self.assertEqual("slot-limit", second.reason.code.name)
+
+    def test_it_is_told_of_the_tier_that_it_waits_for(self):
+        """Not of one whose limit it is too large for; if it is for both, of the greater limit."""
+        running_, waits_ = running(3, cpu=1.0), queued(2)
+        for limits in (
+            {"foreground_slots_per_project": 3, "background_slots_per_user": 1},
+            {"foreground_slots_per_user": 1, "background_slots_per_project": 0},
+        ):
+            self.ask(self.limited(**limits), [running_, waits_], servers(running_))
+            self.assertIn("needs 2 foreground slots; its", str(waits_.reason))
+
+    def test_no_limit_of_a_tier_that_the_policy_does_not_use_keeps_it_waiting(self):
+        below = queued(1, tiers=(BG,))
+        self.ask(self.limited("easy", background_slots_per_user=0), [below])
+        self.assertEqual("tier-unused", below.reason.code.name)
+        decisions = self.limited(
+            "easy", background_slots_per_user=0, foreground_slots_per_project=1
+        )
+        first, second = running(1), queued(1)
+        self.ask(decisions, [first, second], servers(first))
+        self.assertIn("needs 1 foreground slot; its project", str(second.reason))
 
     def test_who_runs_in_the_background_does_not_rise_over_the_limit(self):
         for most, expected in ((1, []), (2, [(ActionKind.SWAP, None)])):
