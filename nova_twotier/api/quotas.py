@@ -80,6 +80,13 @@ def _check_slot_limits(site: Site, pool: str, size: int) -> None:
         if tier in allowed and most >= 0:
             allowed[tier] = min(allowed[tier], most)
     most = max(allowed.values())
+    if not most:
+        raise _over(
+            f"no job could start: users and projects may hold no slots in pool {pool}; ask its "
+            "operator",
+            0,
+            most,
+        )
     if size > most:
         raise _over(
             f"a job of {size:,} processes could never start: users and projects may hold at most "

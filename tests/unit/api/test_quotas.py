@@ -96,6 +96,20 @@ class TestSlotLimits(ApiCase):
         )
 
 
+class TestNoSlots(ApiCase):
+    OPTIONS = "[manager]\npolicy = easy\nmax_foreground_slots_per_project = 0"
+
+    def test_nobody_is_advised_to_submit_a_smaller_job(self):
+        [detail] = self.refused(
+            403, "quota.exceeded", self.ask("POST", "/v1/jobs", json={"size": 1})
+        )
+        self.assertEqual(
+            "no job could start: users and projects may hold no slots in pool default; ask its "
+            "operator",
+            detail,
+        )
+
+
 class TestSlotLimitsWithoutBackground(ApiCase):
     OPTIONS = "[manager]\npolicy = easy\nmax_foreground_slots_per_user = 4"
 
