@@ -248,8 +248,7 @@ class Explain(JobResource):
         }
 
     def _position(self, job: Job) -> int | None:
-        # Until the next poll of the manager it would seem to be ahead of those that were put back.
-        if self.site.conf.manager.fair_share != "none" and job.queue_offset is None:
+        if not self.site.placed(job):
             return None
         with self.site.store.reading() as session:
             return waiting_jobs.positions(session, [job.number]).get(job.number)

@@ -23,6 +23,7 @@ from nova_twotier.cloud.sessions import session_for
 from nova_twotier.cloud.trusts import Trusts
 from nova_twotier.conf import ConfigError
 from nova_twotier.db.heartbeats import Heartbeat, heartbeats
+from nova_twotier.db.models import Job
 from nova_twotier.db.store import Store
 from nova_twotier.ledger.placement import Placement
 
@@ -61,6 +62,13 @@ class Site:
     def heartbeats(self, pools: Iterable[str]) -> dict[str, Heartbeat]:
         """The last heartbeats of the queue managers of these pools, by pool."""
         return heartbeats(self.store, pools, self.conf.coordination.lease)
+
+    def placed(self, job: Job) -> bool:
+        """Whether the place of a job that waits is decided: with fair share, the manager does so.
+
+        Until its next poll the job would seem to be ahead of those that were put back.
+        """
+        return self.conf.manager.fair_share == "none" or job.queue_offset is not None
 
     @functools.cached_property
     def placement(self) -> Placement:

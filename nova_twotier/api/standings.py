@@ -75,7 +75,8 @@ class Standings(Resource):
         for (job, position), why, expected in zip(found, reasons, told, strict=True):
             row = views.job_summary(request, job, why, expected, reader)
             row |= {"waiting": waiting.get(job.number), "elapsed": None}
-            rows.append({**row, "position": position, "unblock": reader.data(expected.unblock)})
+            known = position if self.site.placed(job) else None
+            rows.append({**row, "position": known, "unblock": reader.data(expected.unblock)})
         return rows
 
 
