@@ -13,7 +13,8 @@ _SUMS = {
         **_SECONDS,
         "description": "Those of them in either tier whose work was discarded: what jobs had held "
         "when they began anew (they were killed to make room, or could not be saved or moved in "
-        "time, or their servers or a host failed), or failed since their servers or a host did.",
+        "time, their servers or a host failed, or they were requeued), or failed since their "
+        "servers or a host did.",
     },
     "jobs_started": {**COUNT, "description": "Jobs that started for the first time."},
     "jobs_ended": {**COUNT, "description": "Jobs that ended, also those that never started."},
