@@ -82,9 +82,9 @@ HOST_DOWN = Code(
 )
 TRUST = Code(
     "trust",
-    "Keystone does not let the queue manager act for the job's owner any more: the user is "
-    "disabled, has lost the role in the project that it had when it submitted the job, or has "
-    "deleted the trust",
+    "Keystone does not let the queue manager act for the job's owner any more: the project "
+    "or the user is disabled or deleted, or the user has lost the role in the project that it had "
+    "when it submitted the job, or has deleted the trust",
     "Keystone no longer accepts the trust that the owner gave to the job.",
     "Get the role back, or submit the job anew as a user who has it.",
 )

@@ -42,7 +42,10 @@ class TestBoot(CloudCase):
     def test_broken_trust(self):
         self.trust_status = 403
         error = self.assertRaises(CloudError, self.boot, trust_id="t1")
-        self.assertIn("the user is disabled, has lost the role", str(error.reason))
+        self.assertIn(
+            "the project or the user is disabled or deleted, or the user has lost",
+            str(error.reason),
+        )
         self.assertFalse(error.passing)
         self.assertFalse(self.booted.called)
 
