@@ -580,6 +580,20 @@ def test_the_timeline_looks_for_waiting_jobs(some, view):
     wait_for(only_soon, "the waiting job of another project is not pale")
 
 
+def test_the_timeline_does_not_say_that_no_job_waits_if_none_starts_in_view(view):
+    timeline = view("timeline")
+    timeline.whole()
+    timeline.page.evaluate(WRITTEN)
+    earlier = timeline.page.get_by_role("button", name="Earlier")
+    for _each in range(CLOSER):
+        earlier.click()
+    wait_for(lambda: "No start in view" in timeline.page.evaluate("written"), "what is in view")
+    timeline.page.evaluate("written.length = 0")
+    timeline.page.get_by_role("button", name="Now: back").click()
+    wait_for(lambda: timeline.page.evaluate("written.length"), "the present is painted")
+    assert "No start in view" not in timeline.page.evaluate("written")
+
+
 def test_the_timeline_says_that_more_jobs_wait_than_it_reads(view):
     timeline = view("timeline")
     timeline.whole()
