@@ -422,3 +422,22 @@ def test_the_api_goes_away_and_comes_back(api, board):
     expect(lost).to_have_count(0)
     api.submit(ALICE, name="after-the-outage")
     expect(page.get_by_role("link", name="after-the-outage")).to_be_visible()
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_an_operator_enters_while_the_api_cannot_answer(api, board, status):
+    """What is not known of the reader at first is not taken for what the reader may not see."""
+    theirs = api.submit(BOB, name=f"of-others-{status}")["name"]
+    error = {"code": "twotier.passing", "detail": "it does not answer; try again later"}
+    page = board("about:blank")
+    page.route(
+        re.compile("/v1/jobs.*all_projects=true"),
+        lambda route: route.fulfill(status=status, json={"errors": [error]}),
+        times=1,
+    )
+    page.goto(f"{api.url}/board")
+    expect(page.get_by_text("it does not answer; try again later")).to_be_visible()
+    expect(page.get_by_role("checkbox", name="Own jobs first")).to_be_visible()
+    page.get_by_role("searchbox").fill(theirs)
+    expect(page.get_by_role("link", name=theirs)).to_be_visible()
+    expect(page.get_by_text("it does not answer; try again later")).to_have_count(0)

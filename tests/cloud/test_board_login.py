@@ -30,6 +30,7 @@ def keystone():
     users = (
         ("twotier", "service-secret", "service", ["admin"]),
         ("alice", "correct horse", "demo", ["member", "reader"]),
+        ("olga", "correct horse", "operations", ["admin", "member", "reader"]),
     )
     fake = FakeKeystone(*users, member="alice", projects=["demo", "other"])
     with contextlib.closing(fake) as found:
@@ -71,8 +72,8 @@ def test_nothing_hinders_people_with_disabilities(guarded, board, theme):
     assert hindrances(page) == []
 
 
-def log_in(page, password):
-    page.get_by_label("User").fill("alice")
+def log_in(page, password, user="alice"):
+    page.get_by_label("User").fill(user)
     page.get_by_label("Password", exact=True).and_(page.locator("[type=password]")).fill(password)
     page.get_by_role("button", name="Log in", exact=True).click()
 
@@ -99,6 +100,28 @@ def test_a_login_and_its_end(guarded, keystone, board):
     expect(page.get_by_label("User")).to_be_visible()
     for secret in ("correct horse", *keystone.tokens):
         assert secret not in guarded.logged
+
+
+def test_what_was_chosen_lasts_until_the_reader_logs_out(guarded, keystone, board):
+    for project in ("demo", "chosen"):
+        guarded.store.submit(1, [], project_id=project, user_id="alice", name=f"of-{project}")
+    page = board(f"{guarded.url}/board")
+    log_in(page, "correct horse", "olga")
+    project = page.get_by_role("combobox", name="Project")
+    search = page.get_by_role("searchbox")
+    project.select_option("chosen")
+    search.fill("OF-")
+    keystone.tokens.clear()
+    expect(page.get_by_text("Log in again to go on here")).to_be_visible()
+    log_in(page, "correct horse", "olga")
+    expect(page.get_by_role("link", name="of-chosen")).to_be_visible()
+    expect(project).to_have_value("chosen")
+    expect(search).to_have_value("OF-")
+    page.get_by_role("button", name="Log out").click()
+    log_in(page, "correct horse", "olga")
+    expect(page.get_by_role("link", name="of-demo")).to_be_visible()
+    expect(project).to_have_value("")
+    expect(search).to_have_value("")
 
 
 def test_a_single_sign_on(guarded, keystone, board):

@@ -74,6 +74,12 @@ function leave(why) {
   notice.value = why;
 }
 
+// The next one at this page finds nothing that this one has chosen or searched for.
+function logOut() {
+  leave("");
+  for (const chosen of [scope.pool, scope.search, scope.only]) chosen.value = "";
+}
+
 async function enter(who) {
   token = who.token;
   // Nothing of the one who looked before is shown with the new token.
@@ -82,8 +88,9 @@ async function enter(who) {
   const all = await answers("/v1/jobs?all_projects=true&limit=1") !== null;
   // The API may have refused the token, or somebody else may have entered meanwhile.
   if (token !== who.token) return;
+  // Who logs in again goes on with the project that was chosen.
+  if (!all || who.project.id !== scope.project.value) scope.only.value = "";
   scope.project.value = who.project.id;
-  scope.only.value = "";
   scope.all.value = all;
   session.value = who;
   arrived.value = null;
@@ -93,10 +100,11 @@ async function enter(who) {
   pools.value = (found?.pools ?? []).map((pool) => pool.name);
 }
 
-// The answer, or null if it is refused: then the page shows less. Without a connection, it waits.
+// The answer, or null if it is refused: then the page shows less. While the API cannot answer, it waits, since all that
+// is shown later depends on it.
 async function answers(path) {
   try {
-    return await api.patient(path);
+    return await api.patient(path, {waits: ({passes}) => passes});
   } catch (error) {
     if (error.status === undefined) throw error;
     return null;
@@ -191,7 +199,7 @@ function Who({who}) {
   if (ways() === NOAUTH) return null;
   return html`
     <p class="who">${who.user && `${who.user.name}, `}${who.project.id ? `project ${who.project.name}` : "the whole system"}${" "}
-      ${ways() !== SESSION && html`<button type="button" onClick=${() => leave("")}>Log out</button>`}</p>`;
+      ${ways() !== SESSION && html`<button type="button" onClick=${logOut}>Log out</button>`}</p>`;
 }
 
 function Noauth({who}) {

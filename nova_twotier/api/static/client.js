@@ -175,8 +175,9 @@ export function client({token = () => "", unauthorized = () => {}, interval = IN
     return state;
   }
 
-  // The answer to a single request, however long the connection is lost; a refusal is thrown.
-  async function patient(path, abort) {
+  // The answer to a single request, however long the connection is lost, or `waits(error)` is true; any other error is
+  // thrown.
+  async function patient(path, {abort, waits = ({gone}) => gone} = {}) {
     let wake = () => {};
     const ask = () => document.hidden || wake();
     const end = () => wake();
@@ -189,7 +190,7 @@ export function client({token = () => "", unauthorized = () => {}, interval = IN
           heard(ask);
           return data;
         } catch (error) {
-          if (!error.gone) throw error;
+          if (!waits(error)) throw error;
           failing.set(ask, {error, old: false});
           tell();
         }

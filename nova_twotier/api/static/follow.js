@@ -69,7 +69,7 @@ export function follow(api, pool, top, changed) {
   // Takes all pages of an answer; false: they are not wanted any more.
   async function pages(asked, turn) {
     for (let next = SCHEDULE + query(asked); next; ) {
-      const page = await api.patient(next, abort.signal);
+      const page = await api.patient(next, {abort: abort.signal});
       if (stopped || turn !== reads) return false;
       take(page.stays);
       next = following(page);

@@ -22,9 +22,9 @@ export function useHosts(api, pool) {
     const start = async () => {
       // With many hosts it takes the API long to ask for them; until then those with jobs are shown.
       await shown;
-      const names = pool ? await orError(api.patient(`/v1/topology${query({pool})}`, abort.signal)) : null;
+      const names = pool ? await orError(api.patient(`/v1/topology${query({pool})}`, {abort: abort.signal})) : null;
       // A ledger that does not answer is no lost connection: the rest of the view goes on.
-      const answer = await orError(api.patient("/v1/hosts?limit=1", abort.signal));
+      const answer = await orError(api.patient("/v1/hosts?limit=1", {abort: abort.signal}));
       if (abort.signal.aborted) return;
       const only = names?.hosts ? new Set(names.hosts.map((host) => host.name)) : null;
       if (answer instanceof ApiError) {
