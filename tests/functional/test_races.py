@@ -14,7 +14,7 @@ from oslo_messaging.rpc import dispatcher as rpc
 from nova_twotier.ledger import claims, names
 from tests.functional.base import BG, FG, PROJECT, USER, TwoTierTestCase
 
-ROUNDS = 200
+ROUNDS = 60
 
 
 class TestRace(TwoTierTestCase):
