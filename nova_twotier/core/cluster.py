@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
 from nova_twotier.core.actions import BG, FG, Action, Move, Start, Tier
-from nova_twotier.core.jobs import Job, Order
+from nova_twotier.core.jobs import Job, Number, Order
 from nova_twotier.core.qos import SCAVENGER
 from nova_twotier.core.queue import Queue
 from nova_twotier.core.reasons import Reason, waits
@@ -381,7 +381,7 @@ class Cluster:
         elif self._promotable is not None and job.foreground and not pinned:
             self._promotable.add(job)
 
-    def _delist(self, number: int) -> Run:
+    def _delist(self, number: Number) -> Run:
         run = self.runs.pop(number)
         job, tier, _hosts, pinned, until = run
         orders = self._orders[tier]

@@ -3,12 +3,14 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from nova_twotier.core.qos import NORMAL, PRECEDENCE, SCAVENGER, SHIFT, Qos
 
 T = TypeVar("T")
 
+#: A job's number, as a key of dicts. Compiled code would make another object of an `int` each time.
+Number: TypeAlias = int | Any
 #: See `Job.order`: seconds and a number. Of a tuple with a type for each place, compiled code would
 #: make another whenever it compares or stores it.
 Order = tuple[Any, ...]
@@ -52,7 +54,7 @@ class Job:
     :raises InvalidJob: if a field is out of its range.
     """
 
-    number: Final[int]
+    number: Final[Number]
     size: Final[int]
     arrival: Final[float]
     cpu: Final[tuple[float, ...]]

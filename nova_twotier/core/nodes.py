@@ -107,8 +107,8 @@ class Nodes(Cluster):
 
     def _occupy(self, run: Run) -> None:
         job, tier, hosts, _pinned, _until = run
+        number = job.number
         # Any: compiled, these would be unboxed and boxed again for each process.
-        number: Any = job.number
         values: tuple[Any, ...] = job.cpu
         cpu: list[Any] = self.cpu[tier]
         jobs, free, vacant = self.jobs[tier], self.free[tier], self._vacant

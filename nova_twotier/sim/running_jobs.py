@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 
 from nova_twotier.core.actions import BG, Action, Kill, Move, Start
+from nova_twotier.core.jobs import Number
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.recorder import Recorder
 
@@ -20,7 +21,7 @@ class RunningJobs:
         self._cost = cost
         self._recorder = recorder
         #: Ends as they were expected at some time; outdated ones are skipped.
-        self._ends: list[tuple[float, int, Execution]] = []
+        self._ends: list[tuple[float, Number, Execution]] = []
 
     def next_end(self) -> float:
         """When the next job ends; infinite if none does."""

@@ -15,7 +15,7 @@ from nova_twotier.core.actions import (
     make_start,
 )
 from nova_twotier.core.cluster import Run
-from nova_twotier.core.jobs import Job, Order
+from nova_twotier.core.jobs import Job, Number, Order
 from nova_twotier.core.policies.policy import TENTATIVE, in_turn
 from nova_twotier.core.snapshot import Snapshot
 
@@ -27,7 +27,7 @@ class Pass:
         self.cluster = snapshot.cluster
         self.queue = snapshot.queue
         #: The earlier runs of the jobs that were changed, by number; None if a job had none.
-        self._before: dict[int, Run | None] = {}
+        self._before: dict[Number, Run | None] = {}
         #: Whether any changed job ran before.
         self._removed = False
         self._preemptor: dict[int, Job] = {}

@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 
 from nova_twotier.core.actions import Action, Evict, Move, Start
 from nova_twotier.core.cluster import Run
-from nova_twotier.core.jobs import Job
+from nova_twotier.core.jobs import Job, Number
 from nova_twotier.core.prediction.pace import Pace
 from nova_twotier.core.prediction.present import Forecast, Present, make_forecast
 from nova_twotier.core.prediction.work_left import Remaining
@@ -70,7 +70,7 @@ class _Forward:
         self._waiting: dict[int, _Course] = {}
         self._running: dict[int, _Course] = {}
         #: Ends as they were expected at some time; outdated ones are skipped.
-        self._ends: list[tuple[float, int]] = []
+        self._ends: list[tuple[float, Number]] = []
         cluster = self._snapshot.cluster
         for run in list(cluster.runs.values()):
             if run.job.number in present.staying:

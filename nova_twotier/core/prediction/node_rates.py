@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from nova_twotier.core.actions import BG, FG
 from nova_twotier.core.cluster import Cluster, Run
-from nova_twotier.core.jobs import Job
+from nova_twotier.core.jobs import Job, Number
 from nova_twotier.core.nodes import Nodes
 from nova_twotier.core.progress import Progress, positive
 
@@ -51,7 +51,7 @@ class NodeRates:
         #: The background jobs that came, and those of which another process may be the slowest now.
         self._changed: set[int | None] = set()
 
-    def gone(self, number: int) -> None:
+    def gone(self, number: Number) -> None:
         run = self._runs.pop(number)
         if self._copied:
             self._nodes.remove(run.job)
@@ -62,7 +62,7 @@ class NodeRates:
             return
         self._left.append(run)
 
-    def placed(self, runs: Iterable[Run]) -> list[tuple[int, float]]:
+    def placed(self, runs: Iterable[Run]) -> list[tuple[Number, float]]:
         known, alone, jobs = self._runs, self._alone, self._nodes.jobs
         above, below = jobs[FG], jobs[BG]
         front: list[Run] = []

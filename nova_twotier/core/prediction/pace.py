@@ -5,7 +5,7 @@ from typing import Protocol
 
 from nova_twotier.core.actions import FG
 from nova_twotier.core.cluster import Cluster, Host, Run
-from nova_twotier.core.jobs import Job
+from nova_twotier.core.jobs import Job, Number
 from nova_twotier.core.slots import Slot, arrange
 
 #: A process: the number of its job, and its index among the job's processes.
@@ -15,10 +15,10 @@ Process = tuple[int, int]
 class Rates(Protocol):
     """The rates of the jobs on a cluster, in seconds of work per second, kept up to date."""
 
-    def gone(self, number: int) -> None:
+    def gone(self, number: Number) -> None:
         """Note that a job has left its slots."""
 
-    def placed(self, runs: Iterable[Run]) -> Iterable[tuple[int, float]]:
+    def placed(self, runs: Iterable[Run]) -> Iterable[tuple[Number, float]]:
         """The number and rate of each of these jobs, which came to their slots, and of those that
         they, or the jobs that are gone, may have slowed down or sped up."""
 
@@ -36,10 +36,10 @@ class Dedicated:
     def on(self, cluster: Cluster) -> "Dedicated":
         return self
 
-    def gone(self, number: int) -> None:
+    def gone(self, number: Number) -> None:
         """Nothing to do: no other job changes its rate."""
 
-    def placed(self, runs: Iterable[Run]) -> Iterable[tuple[int, float]]:
+    def placed(self, runs: Iterable[Run]) -> Iterable[tuple[Number, float]]:
         return [(run.job.number, 1.0) for run in runs]
 
 
@@ -109,7 +109,7 @@ class SeatedRates:
         self._slowed: dict[int, list[float]] = {}
         self._changed: set[int] = set()
 
-    def gone(self, number: int) -> None:
+    def gone(self, number: Number) -> None:
         run = self._runs.pop(number)
         del self._slowed[number]
         for index, host in enumerate(run.hosts):
