@@ -424,6 +424,25 @@ def test_the_api_goes_away_and_comes_back(api, board):
     expect(page.get_by_role("link", name="after-the-outage")).to_be_visible()
 
 
+def test_without_a_ledger_no_connection_is_lost(api, board):
+    """The API cannot list the pools, which is no reason to say that it does not answer."""
+    page, answered = board("about:blank"), []
+    page.on("response", lambda answer: answered.append((answer.url, answer.status)))
+    page.goto(f"{api.url}/board")
+    wait_for(lambda: page.wait_for_timeout(50) or _of("pools", answered), "pools are asked for")
+    count = len(_of("queue/jobs", answered))
+    wait_for(
+        lambda: page.wait_for_timeout(50) or len(_of("queue/jobs", answered)) > count + 1,
+        "the queue is followed",
+    )
+    assert _of("pools", answered) == [503]
+    expect(page.locator(".lost")).to_be_empty()
+
+
+def _of(path, answered):
+    return [status for url, status in answered if f"/v1/{path}" in url]
+
+
 @pytest.mark.parametrize("status", [429, 503])
 def test_an_operator_enters_while_the_api_cannot_answer(api, board, status):
     """What is not known of the reader at first is not taken for what the reader may not see."""

@@ -12,6 +12,8 @@ const NOAUTH = "noauth";
 const SOMEBODY = /^[\w.@-]{1,64}(:[\w.@-]{1,64}(:[\w,-]+)?)?$/;
 const FORMS = "user, user:project or user:project:role,role";
 const FIRST = Object.keys(VIEWS)[0];
+// What the API answers if it may be able to answer later: too many requests, or its database is away.
+const LATER = [429, 503];
 const ENDED = "Open the address that the command “openstack twotier board” printed when it was started.";
 
 // Nowhere but in memory.
@@ -74,10 +76,12 @@ function leave(why) {
   notice.value = why;
 }
 
-// The next one at this page finds nothing that this one has chosen or searched for.
+// The next one at this page finds all jobs that may be seen, and begins where everybody does.
 function logOut() {
   leave("");
   for (const chosen of [scope.pool, scope.search, scope.only]) chosen.value = "";
+  pools.value = [];
+  location.hash = "";
 }
 
 async function enter(who) {
@@ -85,7 +89,8 @@ async function enter(who) {
   // Nothing of the one who looked before is shown with the new token.
   session.value = null;
   notice.value = "";
-  const all = await answers("/v1/jobs?all_projects=true&limit=1") !== null;
+  // All that is shown later depends on it, so it waits until the API can say.
+  const all = await answers("/v1/jobs?all_projects=true&limit=1", LATER) !== null;
   // The API may have refused the token, or somebody else may have entered meanwhile.
   if (token !== who.token) return;
   // Who logs in again goes on with the project that was chosen.
@@ -100,11 +105,11 @@ async function enter(who) {
   pools.value = (found?.pools ?? []).map((pool) => pool.name);
 }
 
-// The answer, or null if it is refused: then the page shows less. While the API cannot answer, it waits, since all that
-// is shown later depends on it.
-async function answers(path) {
+// The answer, or null if it is refused: then the page shows less. Without a connection, or while the API answers with
+// one of the statuses `later`, it waits.
+async function answers(path, later = []) {
   try {
-    return await api.patient(path, {waits: ({passes}) => passes});
+    return await api.patient(path, {waits: ({gone, status}) => gone || later.includes(status)});
   } catch (error) {
     if (error.status === undefined) throw error;
     return null;

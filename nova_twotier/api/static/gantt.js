@@ -231,7 +231,7 @@ export function gantt(span) {
     const fit = packed(inView(), WAITING_LANES);
     const left = inView().length - fit.length;
     const further = unread && span.end > predicted.at(-1)?.begin;
-    const title = predicted && !fit.length ? "No start in view" : `Waiting${left ? `, ${left}${further ? "+" : ""} more` : ""}`;
+    const title = predicted && !fit.length && !further ? "No start in view" : `Waiting${left ? `, ${left}${further ? "+" : ""} more` : ""}`;
     context.font = FONT;
     context.fillStyle = theme.muted;
     context.fillText(fitting(context, title, gutter() - 8), 6, AXIS + LANE);
