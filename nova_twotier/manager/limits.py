@@ -45,7 +45,7 @@ def limits(options) -> list[Limit]:
 class Bar(NamedTuple):
     """Why a job may not take a tier now.
 
-    :ivar excess: slots by which it is larger than the limit; if it is, no waiting helps.
+    :ivar excess: slots by which it is larger than the limit: no waiting helps then; else 0.
     """
 
     reason: Reason
@@ -89,9 +89,11 @@ def barred(
         # Jobs in the background rise to the foreground in the order of the queue. That others fall
         # to the background happens now and then: those that wait for it come first.
         turns = sorted([*queue, *movable], key=lambda job: job.core.order)
-        taken, blocked = Counter[str](), set[str]()
-        #: The earliest job of each owner that is to have room under the limit.
+        taken = Counter[str]()
+        #: The earliest job of each owner that is to have room under the limit, and that waits for
+        #: room under it.
         first: dict[str, int] = {}
+        ahead: dict[str, int] = {}
         for job in turns if tier is FG else [*queue, *movable]:
             bars = found.get(job.number, {})
             if tier not in job.allowed_tiers or tier in bars:
@@ -99,17 +101,18 @@ def barred(
             owner, size = limit.owner(job), job.size
             free, by = limit.slots - used[owner], None
             if size > least[tier]:
-                # It never fits, and holds up none: the limit was greater when it was submitted.
-                if size <= limit.slots:
+                # It never fits, and holds up none. The least limit is the one that bars it.
+                if limit.slots > least[tier]:
                     continue
-            elif size <= free - taken[owner] and owner not in blocked:
+            elif size <= free - taken[owner] and owner not in ahead:
                 taken[owner] += size
                 first.setdefault(owner, job.number)
                 continue
             else:
-                blocked.add(owner)
-                earliest = first.setdefault(owner, job.number)
-                by = earliest if size <= free else None
+                if size <= free:
+                    # There would be room but for the one that waits, or those before it.
+                    by = ahead[owner] if owner in ahead else first[owner]
+                ahead.setdefault(owner, job.number)
             found.setdefault(job.number, bars)[tier] = _bar(limit, used[owner], size, by)
     return found
 

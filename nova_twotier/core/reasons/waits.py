@@ -184,8 +184,8 @@ SLOT_LIMIT = Code(
     "slot-limit",
     "needs {size} {tier} slots; its {per} may hold {limit} at a time and holds {used}"
     "[; {by} comes first]",
-    "Its user or project has reached a limit of the slots that it may hold in the pool, or an "
-    "earlier job of the same owner waits for room under that limit.",
+    "Its user or project has reached a limit of the slots that it may hold in the pool, or the "
+    "room that is left under that limit is for an earlier job of the same user or project.",
     "Wait until other jobs of yours have ended. If the job is larger than the limit, cancel it and "
     "submit it with a smaller size.",
 )

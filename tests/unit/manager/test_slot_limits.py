@@ -56,12 +56,22 @@ class TestBarred(testtools.TestCase):
         named = [found[job.number][FG].reason.by for job in (large, small, other)]
         self.assertEqual([None, large.number, None], named)
 
-    def test_of_two_limits_the_one_that_it_is_too_large_for_is_told(self):
-        job, holding = queued(3), {running(3): {FG}}
-        full, small = Limit("user", FG, 3), Limit("project", FG, 2)
-        for limits in ([full, small], [small, full]):
-            told = dict(barred(limits, [job], holding)[job.number][FG].reason.parameters)
-            self.assertEqual(("project", 2), (told["per"], told["limit"]))
+    def test_the_one_that_waits_for_room_is_named_not_one_that_has_it(self):
+        small, large, other = queued(1), queued(5), queued(1)
+        found = barred([Limit("user", FG, 5)], [small, large, other], {})
+        named = [found[job.number][FG].reason.by for job in (large, other)]
+        self.assertEqual([small.number, large.number], named)
+
+    def test_of_limits_that_it_is_too_large_for_the_least_is_told(self):
+        holding = {running(3): {FG}}
+        great, small = Limit("user", FG, 3), Limit("project", FG, 2)
+        for limits in ([great, small], [small, great]):
+            for size in (3, 4):
+                job = queued(size)
+                bar = barred(limits, [job], holding)[job.number][FG]
+                told = dict(bar.reason.parameters)
+                self.assertEqual(("project", 2), (told["per"], told["limit"]))
+                self.assertEqual(size - 2, bar.excess)
 
     def test_one_that_never_fits_holds_up_none(self):
         large, small = queued(6), queued(1)
@@ -204,13 +214,16 @@ class TestDecisions(DecisionCase):
 
     def test_it_is_told_of_the_tier_that_it_waits_for(self):
         """Not of one whose limit it is too large for; if it is for both, of the greater limit."""
-        running_, waits_ = running(3, cpu=1.0), queued(2)
-        for limits in (
-            {"foreground_slots_per_project": 3, "background_slots_per_user": 1},
-            {"foreground_slots_per_user": 1, "background_slots_per_project": 0},
+        above, below = running(3, cpu=0.1), running(2, tier=BG, cpu=0.1)
+        for limits, word in (
+            ({"foreground_slots_per_project": 3, "background_slots_per_user": 1}, "foreground"),
+            ({"foreground_slots_per_user": 1, "background_slots_per_project": 0}, "foreground"),
+            ({"foreground_slots_per_user": 1, "background_slots_per_project": 2}, "background"),
         ):
-            self.ask(self.limited(**limits), [running_, waits_], servers(running_))
-            self.assertIn("needs 2 foreground slots; its", str(waits_.reason))
+            waits_ = queued(2, cpu=0.1)
+            held = [above, below]
+            self.ask(self.limited(**limits), [*held, waits_], servers(above) + servers(below))
+            self.assertIn(f"needs 2 {word} slots; its", str(waits_.reason))
 
     def test_no_limit_of_a_tier_that_the_policy_does_not_use_keeps_it_waiting(self):
         below = queued(1, tiers=(BG,))
