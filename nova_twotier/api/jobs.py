@@ -248,7 +248,7 @@ class Explain(JobResource):
         }
 
     def _position(self, job: Job) -> int | None:
-        if not self.site.placed(job):
+        if not self.site.place_decided(job):
             return None
         with self.site.store.reading() as session:
             return waiting_jobs.positions(session, [job.number]).get(job.number)

@@ -82,8 +82,8 @@ def _check_slot_limits(site: Site, pool: str, size: int) -> None:
     most = max(allowed.values())
     if not most:
         raise _over(
-            f"no job could start: users and projects may hold no slots in pool {pool}; ask its "
-            "operator",
+            "no job could start: users and projects may hold no slots of the tiers that pool "
+            f"{pool} uses; ask its operator",
             0,
             most,
         )

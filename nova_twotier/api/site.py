@@ -63,12 +63,16 @@ class Site:
         """The last heartbeats of the queue managers of these pools, by pool."""
         return heartbeats(self.store, pools, self.conf.coordination.lease)
 
-    def placed(self, job: Job) -> bool:
-        """Whether the place of a job that waits is decided: with fair share, the manager does so.
+    @property
+    def shares_fairly(self) -> bool:
+        return self.conf.manager.fair_share != "none"
+
+    def place_decided(self, job: Job) -> bool:
+        """Whether the place of a waiting job is decided: with fair share, the manager does so.
 
         Until its next poll the job would seem to be ahead of those that were put back.
         """
-        return self.conf.manager.fair_share == "none" or job.queue_offset is not None
+        return not self.shares_fairly or job.queue_offset is not None
 
     @functools.cached_property
     def placement(self) -> Placement:

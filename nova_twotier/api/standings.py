@@ -36,6 +36,7 @@ class Standings(Resource):
             sort_key=query.get("sort_key", standings.POSITION),
             descending=query.get("sort_dir") == "desc",
             own=_own(request),
+            shared=self.site.shares_fairly,
         )
         with self.site.store.reading() as session:
             counts = standings.counts(session, question)
@@ -75,7 +76,7 @@ class Standings(Resource):
         for (job, position), why, expected in zip(found, reasons, told, strict=True):
             row = views.job_summary(request, job, why, expected, reader)
             row |= {"waiting": waiting.get(job.number), "elapsed": None}
-            known = position if self.site.placed(job) else None
+            known = position if self.site.place_decided(job) else None
             rows.append({**row, "position": known, "unblock": reader.data(expected.unblock)})
         return rows
 

@@ -48,6 +48,7 @@ class Question:
     :param project_id: only of this project; None for all projects that the reader may see.
     :param search: a part of number, name, uuid, user, project or reason, in any case.
     :param own: the project whose jobs come first; None: none.
+    :param shared: whether owners share fairly: then a job has no position before it has an offset.
     """
 
     scope: str | None = None
@@ -58,6 +59,7 @@ class Question:
     sort_key: str = POSITION
     descending: bool = False
     own: str | None = None
+    shared: bool = False
 
 
 class Standing(NamedTuple):
@@ -99,7 +101,7 @@ def page(session: Session, question: Question, offset: int, limit: int) -> list[
     if question.phase is not None:
         waits_now = Job.state == JobState.QUEUED
         query = query.where(waits_now if question.phase == WAITING else ~waits_now)
-    lacks, *keys = _keys(question.sort_key)
+    lacks, *keys = _keys(question)
     first = [case((lacks, 1), else_=0)]
     if question.own is not None:
         first.insert(0, case((Job.project_id == question.own, 0), else_=1))
@@ -137,14 +139,17 @@ def _found(sought: str) -> ColumnElement[bool]:
     )
 
 
-def _keys(name: str) -> tuple[ColumnElement[Any], ...]:
+def _keys(question: Question) -> tuple[ColumnElement[Any], ...]:
     """SQL for a sort: whether a job has no value, then the columns to sort by."""
     waiting = Job.state == JobState.QUEUED
     key: ColumnElement[Any]
-    match name:
+    match question.sort_key:
         case "position":
             # Also of several queues, each by its own: one after the other as they came.
-            return ~waiting_jobs.in_queue(), *waiting_jobs.places()
+            lacks = ~waiting_jobs.in_queue()
+            if question.shared:
+                lacks |= Job.queue_offset.is_(None)
+            return lacks, *waiting_jobs.places()
         case "reason":
             key = waiting_jobs.code()
         case "start":
@@ -152,6 +157,6 @@ def _keys(name: str) -> tuple[ColumnElement[Any], ...]:
         case "age":
             # The youngest first.
             key = -Job.submitted_at
-        case _:
+        case name:
             key = getattr(Job, name)
     return key.is_(None), key

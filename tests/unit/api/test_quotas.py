@@ -104,8 +104,8 @@ class TestNoSlots(ApiCase):
             403, "quota.exceeded", self.ask("POST", "/v1/jobs", json={"size": 1})
         )
         self.assertEqual(
-            "no job could start: users and projects may hold no slots in pool default; ask its "
-            "operator",
+            "no job could start: users and projects may hold no slots of the tiers that pool "
+            "default uses; ask its operator",
             detail,
         )
 
