@@ -9,11 +9,12 @@ from nova_twotier.core.qos import NORMAL, PRECEDENCE, SCAVENGER, SHIFT, Qos
 
 T = TypeVar("T")
 
-#: A job's number, as a key of dicts. Compiled code would make another object of an `int` each time.
+#: A job's number. Compiled code unpacks an `int` from its object, and makes another for each look
+#: into a dict; with `Any` it keeps the object, and mypy still checks that it is used as an int.
 Number: TypeAlias = int | Any
-#: See `Job.order`: seconds and a number. Of a tuple with a type for each place, compiled code would
+#: See `Job.order`: seconds and a number. Compiled code would unpack a `tuple[float, int]`, too, and
 #: make another whenever it compares or stores it.
-Order = tuple[Any, ...]
+Order: TypeAlias = tuple[Any, ...]
 #: Upper bound of a job's size, so that a typo cannot exhaust memory.
 MAX_SIZE = 1_000_000
 #: Nova's own limit of a server's user data, in characters of base64.
