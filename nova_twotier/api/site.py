@@ -68,9 +68,10 @@ class Site:
         return self.conf.manager.fair_share != "none"
 
     def place_decided(self, job: Job) -> bool:
-        """Whether the place of a waiting job is decided: with fair share, the manager does so.
+        """Whether the position of a waiting job in the queue is known.
 
-        Until its next poll the job would seem to be ahead of those that were put back.
+        With fair share, the manager decides it at its next poll. Until then the job would seem to
+        be ahead of those that fair share has put back.
         """
         return not self.shares_fairly or job.queue_offset is not None
 

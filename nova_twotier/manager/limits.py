@@ -8,7 +8,6 @@ counted in the order of the queue, so that under a limit no job is passed by a s
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
-from operator import attrgetter
 from typing import NamedTuple
 
 from nova_twotier.conf.manager import SLOT_LIMITS
@@ -52,9 +51,6 @@ class Bar(NamedTuple):
     excess: int
 
 
-_excess = attrgetter("excess")
-
-
 @lru_cache(4096)
 def _bar(limit: Limit, used: int, size: int, by: int | None) -> Bar:
     reason = waits.SLOT_LIMIT(
@@ -90,10 +86,10 @@ def barred(
         # to the background happens now and then: those that wait for it come first.
         turns = sorted([*queue, *movable], key=lambda job: job.core.order)
         taken = Counter[str]()
-        #: The earliest job of each owner that is to have room under the limit, and that waits for
-        #: room under it.
+        # By owner: the earliest job for which room under the limit is set aside, and the earliest
+        # that lacks room.
         first: dict[str, int] = {}
-        ahead: dict[str, int] = {}
+        lacking: dict[str, int] = {}
         for job in turns if tier is FG else [*queue, *movable]:
             bars = found.get(job.number, {})
             if tier not in job.allowed_tiers or tier in bars:
@@ -104,15 +100,15 @@ def barred(
                 # It never fits, and holds up none. The least limit is the one that bars it.
                 if limit.slots > least[tier]:
                     continue
-            elif size <= free - taken[owner] and owner not in ahead:
+            elif size <= free - taken[owner] and owner not in lacking:
                 taken[owner] += size
                 first.setdefault(owner, job.number)
                 continue
             else:
                 if size <= free:
-                    # There would be room but for the one that waits, or those before it.
-                    by = ahead[owner] if owner in ahead else first[owner]
-                ahead.setdefault(owner, job.number)
+                    # It would fit but for an earlier job of its owner.
+                    by = lacking[owner] if owner in lacking else first[owner]
+                lacking.setdefault(owner, job.number)
             found.setdefault(job.number, bars)[tier] = _bar(limit, used[owner], size, by)
     return found
 
@@ -189,7 +185,7 @@ class Gate:
             ]
             if barring and not usable and number in queue:
                 # It waits for the tier whose limits it is not too large for, if there is one.
-                gated[number] = job, min(barring, key=_excess).reason
+                gated[number] = job, min(barring, key=lambda bar: bar.excess).reason
                 del queue[number]
             # A job that holds slots may do so in a tier that its flavor does not allow any more:
             # it is never barred from all.

@@ -445,7 +445,7 @@ def _of(path, answered):
 
 @pytest.mark.parametrize("status", [429, 503])
 def test_an_operator_enters_while_the_api_cannot_answer(api, board, status):
-    """What is not known of the reader at first is not taken for what the reader may not see."""
+    """An operator sees the jobs of all projects even if the API fails at first during the login."""
     theirs = api.submit(BOB, name=f"of-others-{status}")["name"]
     error = {"code": "twotier.passing", "detail": "it does not answer; try again later"}
     page = board("about:blank")

@@ -37,9 +37,9 @@ def work_left(present: Present, run_time: Callable[[Job, Hashable, float], float
 
 
 def within_request(seconds: float | None, job: Job, done: float) -> float:
-    """A run time that is at most what the job asked for, and at least what it has run.
+    """Cap an expected run time at the job's request; it never falls below what the job has run.
 
-    :param seconds: None: nothing is known but the request.
+    :param seconds: None: use the request itself, since nothing else is known.
     """
     asked = job.expected
     if seconds is None:
