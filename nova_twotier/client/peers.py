@@ -29,6 +29,9 @@ REFRESH = 300
 #:
 #: The metadata of a job that is about to be shelved say that the addresses are void: what is known
 #: then stays as it is, until the guest boots again.
+#:
+#: The job's script may call it while it runs in the background, so each run has files of its own
+#: until they are whole.
 READER = r"""
 cd "$directory" || exit 3
 ask() {
@@ -101,12 +104,12 @@ complete=$(value twotier_peers)
 if [ -z "$facts" ]; then
     complete=unknown
 elif [ -n "$answered" ]; then
-    (umask 077 && printf '%s\n' "$shown" > known.new && mv known.new known)
+    (umask 077 && printf '%s\n' "$shown" > "known.$$" && mv "known.$$" known)
 fi
 mkdir -p "$run"
 if [ -n "$complete" ] || [ ! -e "$run/peers" ]; then
-    environment > "$run/env.new" && mv "$run/env.new" "$run/env"
-    peers > "$run/peers.new" && mv "$run/peers.new" "$run/peers"
+    environment > "$run/env.$$" && mv "$run/env.$$" "$run/env"
+    peers > "$run/peers.$$" && mv "$run/peers.$$" "$run/peers"
 fi
 if [ -z "$facts" ]; then
     echo "the server's metadata have no twotier_env: is the queue manager of an earlier release?"

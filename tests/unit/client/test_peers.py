@@ -122,6 +122,19 @@ class TestReader(GuestCase):
         self.assertEqual((COMPLETE, ""), self.refresh())
         self.assertEqual(["0 tt-12-1 10.0.0.5", "1 tt-12-2 10.0.0.9"], self.peers())
 
+    def test_several_reads_at_once(self):
+        """The script of a job may read, too: whoever looks sees whole files."""
+        self.known(job(), ["10.0.0.5"], ["10.0.0.9"])
+        self.refresh()
+        whole = self.variables(), self.peers()
+        read = [self.directory / "refresh"]
+        for _round in range(10):
+            reads = [subprocess.Popen(read, stderr=subprocess.PIPE) for _each in range(4)]
+            while any(one.poll() is None for one in reads):
+                self.assertEqual(whole[1], self.peers())
+            self.assertEqual([b""] * 4, [one.communicate()[1] for one in reads])
+        self.assertEqual(whole, (self.variables(), self.peers()))
+
     def test_no_networks_and_no_others(self):
         for one, networks in ((job(2), ["none"]), (job(1), ["lan"])):
             self.say(cloud_peers.at_boot(one, networks))
@@ -247,7 +260,10 @@ class TestRunner(GuestCase):
         (self.directory / "ended").unlink(missing_ok=True)
         for name in ("env", "peers"):
             (self.run_directory / name).unlink(missing_ok=True)
-        self.assertEqual(0, self.start(**changes).wait(60))
+        server = self.start(**changes)
+        self.assertEqual(0, server.wait(60))
+        # As the power goes off: a read that still runs must not write into the next boot's files.
+        self.kill(server)
         return log.read_text().splitlines()
 
     def test_the_script_knows(self):
