@@ -46,6 +46,10 @@ class Host:
     enabled: bool = True
     closes: float = math.inf
 
+    def __reduce__(self) -> tuple[type["Host"], tuple[object, ...]]:
+        # As that of jobs.
+        return Host, (self.name, self.slots, self.tiers, self.enabled, self.closes)
+
 
 class Run(NamedTuple):
     """A job on its slots: `hosts[i]` is the index of the host of process i.

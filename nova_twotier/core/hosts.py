@@ -8,6 +8,7 @@ import random
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.cluster import FIRST, NOTHING, Cluster, Host, OutOfSlots, Run
@@ -42,6 +43,10 @@ class Hosts(Cluster):
             self._enlist(run)
             self._count(run, 1)
         self._count_idle()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # As that of jobs.
+        return Hosts, (self.hosts, self.threshold, self.rng, [*self.runs.values()])
 
     def copy(self) -> "Hosts":
         twin = Hosts(())

@@ -137,6 +137,13 @@ class Job:
         self.precedence = precedence
         self.order = place, number
 
+    def __reduce__(self) -> tuple[type["Job"], tuple[object, ...]]:
+        # Pickled by its values: compiled classes are never made without calling __init__.
+        return Job, (
+            *(self.number, self.size, self.arrival, self.cpu, self.estimate, self.name, self.mbps),
+            *(self.foreground, self.background, self.walltime, self.rank, self.offset, self.qos),
+        )
+
     @property
     def label(self) -> str:
         return self.name or f"job {self.number}"

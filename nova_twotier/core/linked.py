@@ -9,6 +9,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.cluster import Host, OutOfSlots, Run, make_run
@@ -77,6 +78,19 @@ class Linked(Hosts):
         """Hosts of equal `slots` and `tiers`, all of which the policy uses."""
         hosts = [Host(name, slots, tiers) for name in topology.hosts]
         return cls(hosts, topology, embed, tiers=tiers)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The runs do not tell all that the states hold: see `limit`.
+        known = self._topology, self._embed, 0, self.threshold, self.rng, 1, self.states
+        return Linked, (self.hosts, *known), ([*self.runs.values()], self.held)
+
+    def __setstate__(self, state: tuple[list[Run], dict[int, Embedding]]) -> None:
+        runs, self.held = state
+        for run in runs:
+            self._enlist(run)
+            self._count(run, 1)
+        self._count_idle()
+        self._show_background(range(len(self.hosts)))
 
     def copy(self) -> "Linked":
         states = {tier: state.copy() for tier, state in self.states.items()}

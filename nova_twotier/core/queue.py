@@ -31,6 +31,10 @@ class Queue:
         for job in jobs:
             self.add(job)
 
+    def __reduce__(self) -> tuple[type["Queue"], tuple[list[Job]]]:
+        # As that of jobs.
+        return Queue, ([*self._jobs.values()],)
+
     def copy(self) -> "Queue":
         twin = Queue()
         twin._jobs = dict(self._jobs)

@@ -59,6 +59,10 @@ class Snapshot:
         self.away = away
         self.settling = settling
 
+    def __reduce__(self) -> tuple[type["Snapshot"], tuple[object, ...]]:
+        # As that of jobs.
+        return Snapshot, (self.cluster, self.queue, self.since, self.away, self.settling)
+
     @property
     def settling_slots(self) -> Callable[[Order], int] | None:
         """Counts the slots that a job at a given position could take besides, were none `settling`.

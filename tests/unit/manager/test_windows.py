@@ -39,7 +39,7 @@ class TestWindows(DecisionCase):
         windows = self.windows(job, {"z": 1.0, "b": NOW + 60.0})
         after = self.after(job, {"b": {"closes": NOW + 60.0}})
         self.assertEqual(
-            [4, 4], [windows.lasting(after).cluster.room("fg", 0), after.cluster.room("fg", 1)]
+            [4, 4], [windows.lasting(after).cluster.room(FG, 0), after.cluster.room(FG, 1)]
         )
         reason = windows.reasons(Decision([], after), {job.number: job}, True).alone[job.number]
         self.assertIn("1970-01-01T00:17:40", str(reason))

@@ -19,7 +19,8 @@ TOOLS = shutil.which("cc") and importlib.util.find_spec("setuptools")
 #: Tests of what has met objects that mypyc does not take as Python does. Others define policies or
 #: clusters of their own, which compiled classes do not allow.
 TESTS = (
-    *("core/prediction", "core/test_policies.py", "core/test_slot_assignment.py"),
+    *("core/prediction", "core/test_pickling.py", "core/test_policies.py"),
+    *("core/test_slot_assignment.py", "manager/test_predictions.py"),
     *("sim/test_cli.py", "sim/test_cli_mistakes.py", "sim/test_cli_plots.py"),
     *("sim/test_cli_what_if.py", "sim/test_same_results.py", "sim/test_shared.py"),
     *("sim/test_simulation.py", "sim/test_sweep.py::TestRun", "sim/test_what_if.py"),
