@@ -234,6 +234,12 @@ def _message(answer, body) -> str:
         url = urlsplit(answer.url)
         if answer.status_code == HTTPStatus.GATEWAY_TIMEOUT:
             return f"{url.scheme}://{url.netloc} did not answer in time (HTTP 504): try again later"
+        if answer.status_code in (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE):
+            # That of a proxy while the API behind it restarts, say.
+            return (
+                f"{url.scheme}://{url.netloc} cannot reach the twotier API behind it "
+                f"(HTTP {answer.status_code}): try again later"
+            )
         return (
             f"{url.scheme}://{url.netloc} answered HTTP {answer.status_code}, "
             "not as the twotier API does: is this its URL?"

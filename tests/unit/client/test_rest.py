@@ -226,7 +226,7 @@ class TestNotTheApi(testtools.TestCase):
         expected = f"{URL} answered HTTP {{}}, not as the twotier API does: is this its URL?"
         for status, answer in (
             (404, {"json": {"itemNotFound": {"message": "no"}}}),
-            (502, {"text": "<html>"}),
+            (500, {"text": "<html>"}),
             (200, {"text": "<html>"}),
             (200, {"json": [1]}),
             (400, {"json": {"errors": []}}),
@@ -241,6 +241,15 @@ class TestNotTheApi(testtools.TestCase):
         error = self.assertRaises(ApiError, self.api.queue)
         said = f"{URL} did not answer in time (HTTP 504): try again later"
         self.assertEqual((said, True), (str(error), error.passing))
+
+    def test_a_proxy_does_not_reach_the_api(self):
+        for status in (502, 503):
+            self.mocked.register_uri(
+                "GET", f"{URL}/v1/queue", status_code=status, text="<h1>Bad Gateway</h1>"
+            )
+            error = self.assertRaises(ApiError, self.api.queue)
+            said = f"{URL} cannot reach the twotier API behind it (HTTP {status}): try again later"
+            self.assertEqual((said, True), (str(error), error.passing))
 
     def test_one_too_many_waits_for_its_turn(self):
         waits, log = [], self.useFixture(fixtures.FakeLogger())
