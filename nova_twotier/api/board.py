@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 
 import falcon
 
-from nova_twotier.api import board_files, errors
+from nova_twotier.api import board_files, errors, etags
 from nova_twotier.api.board_files import HEADERS, PATH, SETTINGS, Content
 from nova_twotier.api.websso import Provider
 
@@ -29,7 +29,7 @@ class File:
     def on_get(self, req, resp):
         resp.set_headers(HEADERS)
         resp.etag = self._tag
-        if self._tag in (req.if_none_match or ()):
+        if etags.is_known(req, self._tag):
             resp.status = falcon.HTTP_304
             return
         resp.content_type, resp.data = self._content.media_type, self._content.body

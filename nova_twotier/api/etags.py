@@ -13,6 +13,8 @@ from nova_twotier.db import revisions
 
 #: Seconds. Older answers are given to nobody.
 MOST_STALE = 10
+#: What Apache adds to the tags of answers that it compresses, and does not take off again.
+_COMPRESSED = ("-gzip", "-br")
 _STALE = re.compile(r"\bmax-stale=([0-9]{1,4})\b")
 
 
@@ -60,4 +62,5 @@ def is_known(req: falcon.Request, tag: str) -> bool:
 
     `*`, which is any answer, would tell who may not see it that there is one: it is no tag.
     """
-    return tag in (req.if_none_match or ())
+    known = req.if_none_match or ()
+    return any(f"{tag}{suffix}" in known for suffix in ("", *_COMPRESSED))

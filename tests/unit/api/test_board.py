@@ -72,6 +72,12 @@ class TestFiles(ApiCase):
         other = self.get("/board/style.css", None, headers={"If-None-Match": tag})
         self.assertEqual(200, other.status_code)
 
+    def test_an_unchanged_file_is_not_sent_again_through_a_proxy_that_compresses(self):
+        tag = self.get("/board/app.js", None).headers["etag"]
+        for sent in (f"W/{tag}", f'{tag[:-1]}-gzip"', f'W/{tag[:-1]}-br"'):
+            again = self.get("/board/app.js", None, headers={"If-None-Match": sent})
+            self.assertEqual(304, again.status_code, sent)
+
     def test_nothing_else_is_there(self):
         for path in (
             "/board/../app.py",

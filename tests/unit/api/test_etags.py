@@ -65,6 +65,13 @@ class TestUnchanged(EtagCase):
             for header in ("etag", "vary", "cache-control", "openstack-api-version"):
                 self.assertEqual(first.headers[header], again.headers[header], path)
 
+    def test_behind_a_proxy_that_compresses_answers(self):
+        tag = self.tag("/v1/jobs")
+        for suffix in ("-gzip", "-br"):
+            sent = f'{tag[:-1]}{suffix}"'
+            self.assertTrue(self.same("/v1/jobs", sent), sent)
+        self.assertFalse(self.same("/v1/jobs", f'{tag[:-1]}-other"'))
+
     def test_the_same_tag_means_the_same_answer(self):
         self.change(self.job, state=JobState.RUNNING, tier="fg", run_since=self.now - 5.0)
         first = {path: self.fresh(path) for path in LISTS}
