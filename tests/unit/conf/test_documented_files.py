@@ -8,6 +8,7 @@ import testtools
 from keystoneauth1 import loading
 from keystonemiddleware.auth_token import _opts as authtoken
 from oslo_log import _options as log
+from oslo_middleware import opts as middleware
 
 from nova_twotier import conf as config
 from tests.documented.pages import PAGES, ROOT, blocks
@@ -30,8 +31,8 @@ def shown(page):
 class TestFiles(testtools.TestCase):
     def test_every_option_is_there(self):
         known = set()
-        for listed in (config.list_opts(), authtoken.list_opts(), log.list_opts()):
-            for group, options in listed:
+        for each in (config, authtoken, log, middleware):
+            for group, options in each.list_opts():
                 name = getattr(group, "name", group) or "DEFAULT"
                 known |= {(name, option.dest) for option in options}
         # keystoneauth's, which [keystone_authtoken] takes, too.
