@@ -77,9 +77,7 @@ class Queue(Resource):
         """:raises Refused: if there is no such pool."""
         pool, pools = request.query.get("pool", DEFAULT_POOL), self.site.conf.manager.pools
         if pool not in pools:
-            raise Refused(
-                404, "queue.not_found", f"there is no such pool; there are {', '.join(pools)}"
-            )
+            raise Refused(404, "queue.not_found", f"there is no such pool, only {', '.join(pools)}")
         return pool
 
 

@@ -32,9 +32,7 @@ def job(body: Mapping, options, job_events) -> dict:
     given["retries"] = int(body.get("retries", options.retries))
     given["priority"] = int(body.get("priority", 0))
     if "pool" in body and body["pool"] not in options.pools:
-        raise invalid(
-            f"pool: there is none of that name; the pools are: {', '.join(options.pools)}"
-        )
+        raise invalid(f"pool: there is none of that name, only {', '.join(options.pools)}")
     if "image" in given:
         given["image"] = given["image"].lower()
     if "networks" in given:

@@ -130,7 +130,7 @@ def take(
     if not (hosts.tree or records.jobs):
         known = sorted({each.shape.pool for each in hosts.computes.values() if each.shape})
         raise NoSuchPool(
-            f"pool {pool} has neither hosts nor jobs; with hosts there are: "
+            f"pool {pool} has neither hosts nor jobs; pools with hosts: "
             f"{', '.join(known) or 'none'}"
         )
     for _ in range(TRIES):

@@ -120,7 +120,7 @@ class TestWhatIf(QueueTestCase):
         code, out, err = self.manage()
         self.assertEqual("default", queue_state.load(json.loads(out)).pool)
         code, out, err = self.manage("--pool", "gpu")
-        message = "pool gpu has neither hosts nor jobs; with hosts there are: default"
+        message = "pool gpu has neither hosts nor jobs; pools with hosts: default"
         self.assertEqual((2, f"twotier-manage: {message}\n"), (code, err))
 
     def manage(self, *args):

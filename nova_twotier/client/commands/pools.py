@@ -66,7 +66,7 @@ class ShowPool(tables.ShowOne):
             if name not in pools:
                 raise CommandError(f"say which pool, there are {known}")
         if name not in pools:
-            raise CommandError(f"there is no pool {name!r}; there are {known}")
+            raise CommandError(f"there is no pool {name!r}, only {known}")
         return columns.one(_flat(pools[name]))
 
 

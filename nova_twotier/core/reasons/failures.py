@@ -193,7 +193,7 @@ ARRAY_GONE = Code(
 )
 NO_POOL = Code(
     "no-pool",
-    "there is no pool {pool}; there are {pools}",
+    "there is no pool {pool}, only {pools}",
     "No hosts are in the pool that the job asks for.",
     "Submit it for another pool; operators: is it in `[manager]pools` of the API's configuration?",
 )

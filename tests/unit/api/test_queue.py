@@ -123,7 +123,7 @@ class TestMode(ApiCase):
     def test_a_pool_that_there_is_not(self):
         for answer in (self.get("/v1/queue?pool=fpga"), self.set("paused", "/v1/queue?pool=fpga")):
             [detail] = self.refused(404, "queue.not_found", answer)
-            self.assertEqual("there is no such pool; there are default, gpu", detail)
+            self.assertEqual("there is no such pool, only default, gpu", detail)
 
     def test_what_is_not_a_mode(self):
         for body, detail in (

@@ -49,7 +49,7 @@ class TestBodies(ApiCase):
             ("pool", None, "give a text"),
             ("pool", "", "give a text that is not empty"),
             ("pool", "p" * 256, "give at most 255 characters"),
-            ("pool", "gpu", "there is none of that name; the pools are: default"),
+            ("pool", "gpu", "there is none of that name, only default"),
             ("flavor", "", "give a text that is not empty"),
             ("flavor", "f" * 256, "give at most 255 characters"),
             ("flavor", "a\nb", "give a text without control characters"),

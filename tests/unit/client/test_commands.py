@@ -107,7 +107,7 @@ class TestList(CommandCase):
             ("usage", "list"),
         ):
             error = self.refused(*words, "--pool", "nope")
-            self.assertEqual("there is no such pool; there are default (HTTP 404)", error)
+            self.assertEqual("there is no such pool, only default (HTTP 404)", error)
 
     def test_nothing_of_a_pool_where_the_queue_is_not_for_tenants(self):
         for error in (ApiError("forbidden", 403), ApiError("does not answer")):
@@ -598,7 +598,7 @@ class TestQueue(CommandCase):
 
     def test_a_pool_that_is_not_there(self):
         error = self.refused("queue", "pause", "--pool", "gpu", by=self.ADMIN)
-        self.assertIn("there is no such pool; there are default", error)
+        self.assertIn("there is no such pool, only default", error)
 
 
 class TestEvents(CommandCase):

@@ -61,7 +61,7 @@ class TestPools(CommandCase):
 
     def test_a_pool_that_there_is_not(self):
         error = self.refused("pool", "show", "fpga")
-        self.assertEqual("there is no pool 'fpga'; there are default, gpu", error)
+        self.assertEqual("there is no pool 'fpga', only default, gpu", error)
 
     def test_without_a_name(self):
         self.assertEqual("default", self.shown("pool", "show")["name"])

@@ -101,7 +101,7 @@ class TestTopology(CommandCase):
         rows = self.rows("--pool", "gpu")
         self.assertEqual([("root", None, 1), ("b", None, 1)], [_free(row) for row in rows])
         error = self.refused("topology", "show", "--pool", "nope", by=CAROL)
-        self.assertEqual("there is no such pool; there are default (HTTP 404)", error)
+        self.assertEqual("there is no such pool, only default (HTTP 404)", error)
 
     def test_hosts_and_switches_side_by_side(self):
         shapes = {"b": Shape(1, 2, "hub"), "c": Shape(1, 2, "core/edge"), "a": Shape(1, 2)}

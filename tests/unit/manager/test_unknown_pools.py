@@ -29,7 +29,7 @@ class TestStrays(testtools.TestCase):
             kinds = [event.kind for event in self.store.events(number)]
             self.assertEqual(["submitted", *([] if known else ["failed"])], kinds)
         reason = str(self.store.job(jobs["gpo"]).reason)
-        self.assertEqual("there is no pool gpo; there are default, gpu, idle", reason)
+        self.assertEqual("there is no pool gpo, only default, gpu, idle", reason)
 
     def test_jobs_that_have_begun_go_on(self):
         number = self.store.submit(2, [0.5], pool="old").number
