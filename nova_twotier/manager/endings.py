@@ -75,9 +75,15 @@ def _running(job: Job, seen: Observation, attempts: int, off: Verdicts) -> Actio
         return None
     # Shelve it, whatever mode it asks for: that keeps its work, and it may restart on any host.
     # What is off while others are shelved is not started before: it could not work without them.
-    reason = changes.SCATTERED(tier=job.tier)
-    plan = EvictPlan(reason, Preemption.SHELVE, repairs=True)
+    plan = EvictPlan(_apart(job, seen), Preemption.SHELVE, repairs=True)
     return _action(ActionKind.EVICT, PHASE_EVICT, job.number, plan, seen.at)
+
+
+def _apart(job: Job, seen: Observation) -> Reason:
+    """Why its processes cannot work together."""
+    if any(server.host and server.host not in seen.index for server in seen.gang(job)):
+        return changes.OUTSIDE_POOL(pool=job.pool)
+    return changes.SCATTERED(tier=job.tier)
 
 
 def _ended(job: Job, shutdowns: Iterable[Shutdown], seen: Observation) -> Action:

@@ -56,6 +56,12 @@ SCATTERED = Code(
     "Its servers cannot work together, as some are in another tier or not at work.",
     "It starts again by itself, with its state.",
 )
+OUTSIDE_POOL = Code(
+    "outside-pool",
+    "preempted by the manager: not all of its servers are on hosts of pool {pool}",
+    "The operator took a host that it ran on out of its pool, or moved a server to another host.",
+    "It starts again by itself, with its state, on the hosts that the pool has.",
+)
 MOVED = Code(
     "moved",
     "{moved} of {size} processes to the {tier}",

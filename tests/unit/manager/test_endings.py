@@ -113,6 +113,18 @@ class TestEndings(testtools.TestCase):
         action = self.end_of(one, servers(one), tiers=[BG])
         self.assertEqual(ActionKind.EVICT, action.kind)
 
+    def test_a_gang_on_a_host_of_another_pool_is_evicted(self):
+        one = job(pool="gpu")
+        gang = servers(one, hosts=("a", "c"))
+        # Nobody reads the claims on hosts of other pools.
+        without = dataclasses.replace(seen(gang[:1]), servers={one.uuid: gang})
+        action = endings(one, without, 3, NOTHING)
+        self.assertEqual(ActionKind.EVICT, action.kind)
+        self.assertEqual(
+            "preempted by the manager: not all of its servers are on hosts of pool gpu",
+            str(action.plan.reason),
+        )
+
     def test_a_half_shelved_gang_is_evicted_whole(self):
         one = job()
         up, away = servers(one)[0], servers(one, "SHELVED_OFFLOADED", hosts=(None,))[1]
