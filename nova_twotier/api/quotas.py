@@ -63,16 +63,17 @@ def reserve(
 def _check_slot_limits(site: Site, pool: str, size: int) -> None:
     """:raises Refused: if the job is larger than the limits of all tiers that the policy uses.
 
-    The policy that an operator has chosen at run time counts no more than the configured one, which
-    may return any time: a job that could start under one of the two is accepted, and waits with the
-    reason `slot-limit`.
+    The policy that an operator has chosen at run time, and the one in use, count no more than the
+    configured one, which may return any time: a job that could start under one of them is accepted,
+    and waits with the reason `slot-limit`.
     """
     options = site.conf.manager
     if not any(getattr(options, name) >= 0 for name in SLOT_LIMITS):
         return
     with site.store.reading() as session:
         chosen = queue_policy.chosen(session, pool)
-    known = (policies.POLICIES.get(name) for name in (chosen, options.policy) if name)
+    names = chosen, site.used_policy(pool), options.policy
+    known = (policies.POLICIES.get(name) for name in names if name)
     tiers = max(policy.tiers for policy in known if policy)
     allowed = dict.fromkeys((Tier.FG, Tier.BG)[:tiers], math.inf)
     for name, (_owner, tier) in SLOT_LIMITS.items():

@@ -22,6 +22,7 @@ from nova_twotier.cloud.logins import Logins
 from nova_twotier.cloud.sessions import session_for
 from nova_twotier.cloud.trusts import Trusts
 from nova_twotier.conf import ConfigError
+from nova_twotier.db import queue_policy
 from nova_twotier.db.heartbeats import Heartbeat, heartbeats
 from nova_twotier.db.models import Job
 from nova_twotier.db.store import Store
@@ -62,6 +63,13 @@ class Site:
     def heartbeats(self, pools: Iterable[str]) -> dict[str, Heartbeat]:
         """The last heartbeats of the queue managers of these pools, by pool."""
         return heartbeats(self.store, pools, self.conf.coordination.lease)
+
+    def used_policy(self, pool: str) -> str | None:
+        """The policy that a pool's queue manager uses; None without one, or before it says so."""
+        if self.heartbeats([pool])[pool].missing:
+            return None
+        with self.store.reading() as session:
+            return queue_policy.in_use(session, pool)
 
     @property
     def shares_fairly(self) -> bool:

@@ -1,6 +1,7 @@
 """Classes of service through the API: who may have which, and when they change."""
 
 from nova_twotier.core.qos import Qos
+from nova_twotier.db import queue_policy
 from nova_twotier.db.states import JobState
 from tests.unit.api.case import ApiCase
 
@@ -133,6 +134,16 @@ class TestOneTier(ClassCase):
         self.assertIn("the policy easy of pool default does not use", detail)
         self.assertEqual(["normal"], self.queue()["qos_allowed"])
         self.refused(409, "qos.no_background", self.patch(self.submit(), qos="scavenger"))
+
+    def test_the_policy_of_the_pools_manager_counts(self):
+        self.begin("default")
+        with self.store.transaction() as session:
+            queue_policy.record_use(session, "default", "amcbf")
+        self.assertEqual("scavenger", self.submit(qos="scavenger")["qos"])
+        with self.store.transaction() as session:
+            queue_policy.record_use(session, "default", "fcfs")
+        [detail] = self.refused(409, "qos.no_background", self.ask_for("scavenger"))
+        self.assertIn("the policy fcfs of pool default does not use", detail)
 
     def test_the_policy_that_was_chosen_at_run_time_counts(self):
         self.answered(

@@ -118,6 +118,12 @@ class TestSlotLimitsWithoutBackground(ApiCase):
         self.refused(403, "quota.exceeded", answer)
         self.submit(size=4)
 
+    def test_the_background_of_a_manager_with_two_tiers_counts(self):
+        self.begin("default")
+        with self.store.transaction() as session:
+            queue_policy.record_use(session, "default", "amcbf")
+        self.submit(size=5)
+
 
 class TestSlotLimitsUnderAnotherPolicy(ApiCase):
     OPTIONS = "[manager]\nmax_foreground_slots_per_user = 4"
