@@ -18,6 +18,7 @@ from nova_twotier.audit.checks import (
     keys,
     nova_options,
     openings,
+    pools,
 )
 from nova_twotier.audit.checks.results import failure, success, warning
 from nova_twotier.audit.nova import Nova
@@ -69,6 +70,7 @@ CONFIGURATION = (
 DEPLOYMENT = (
     ("Two-tier hosts", deployment.aggregate),
     ("Keys of aggregates", keys.of_aggregates),
+    ("Pools of hosts", pools.of_hosts),
     ("Limit of allocation candidates", deployment.placement_results),
     ("CPU allocation ratio", deployment.cpu_ratio),
     ("CPUs of hosts", deployment.vcpus),

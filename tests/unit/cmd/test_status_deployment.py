@@ -23,6 +23,19 @@ class TestDeployment(StatusCase):
         found = deployed(vcpus={"b": 16})
         self.shows("Two-tier hosts", WARNING, "has the name of a, so that", found=found)
 
+    def test_a_pool_that_no_job_can_name(self):
+        """A misspelt one leaves its hosts idle, and nothing else says so."""
+        found = deployed({"a": Shape(8, 2), "b": Shape(8, 2, pool="gup")})
+        ours = "[manager]\npools = default, gpu\n"
+        words = "(default, gpu) lacks the pool of b (gup), so that"
+        self.shows("Pools of hosts", WARNING, words, ours, found=found)
+        _code, results = self.check("[manager]\npools = default, gup\n", found=found)
+        self.assertEqual((SUCCESS, None), results["Pools of hosts"])
+        # That of nova-scheduler does not say which pools there are.
+        _code, results = self.check(found=found)
+        result, details = results["Pools of hosts"]
+        self.assertEqual((SUCCESS, "not checked: "), (result, details[:13]))
+
     def test_a_message_lists_few_of_many_hosts(self):
         many = {f"host{number:04}": Shape(8, 2) for number in range(2010)}
         enough = "[scheduler]\nmax_placement_results = 10000\n"
