@@ -20,8 +20,8 @@ from .stopwatch import WITHIN, Stopwatch
 #: Slots of a host.
 SLOTS = 16
 NOW = 1.8e9
-#: Looks after which a queue that is left alone has come to rest.
-REST = 200
+#: Looks after which a queue that is left alone has come to rest: few servers boot at a time.
+REST = 5000
 SEE = (Cloudless, "_observe", "see")
 PARTS = ("pass", "play", "reasons", "see", "read jobs", "write", "poll")
 
