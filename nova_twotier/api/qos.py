@@ -44,7 +44,8 @@ def _one_tier(site: Site, pool: str) -> str | None:
     """The pool's policy, if it has one tier only."""
     with site.store.reading() as session:
         chosen = queue_policy.chosen(session, pool)
-    # The pool's manager may be configured for another policy than the API.
+    # What was chosen is in use after the manager's next poll. Without a choice, the manager may be
+    # configured for another policy than the API.
     name = chosen or site.used_policy(pool) or site.conf.manager.policy
     known = policies.POLICIES.get(name)
     return name if known and known.tiers == 1 else None

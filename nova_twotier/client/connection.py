@@ -237,7 +237,7 @@ def _message(answer, body) -> str:
         if answer.status_code in (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE):
             # That of a proxy while the API behind it restarts, say.
             return (
-                f"{url.scheme}://{url.netloc} cannot reach the twotier API behind it "
+                f"{url.scheme}://{url.netloc} got no answer from the twotier API behind it "
                 f"(HTTP {answer.status_code}): try again later"
             )
         return (

@@ -43,11 +43,12 @@ sys.stdout.buffer.write(urllib.request.urlopen(sys.argv[1], timeout=5).read())' 
     fi 2> /dev/null
 }
 drive() {
+    mounted="$run/drive.$$"
     for device in "$labels/config-2" "$labels/CONFIG-2"; do
-        if [ -e "$device" ] && mkdir -p "$run/drive" && mount -o ro "$device" "$run/drive"; then
-            cat "$run/drive/openstack/latest/meta_data.json"
+        if [ -e "$device" ] && mkdir -p "$mounted" && mount -o ro "$device" "$mounted"; then
+            cat "$mounted/openstack/latest/meta_data.json"
             status=$?
-            umount "$run/drive"
+            umount "$mounted" && rmdir "$mounted"
             return $status
         fi
     done

@@ -46,6 +46,8 @@ class Hosts(Cluster):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # As that of jobs.
+        if type(self) is not Hosts:
+            raise TypeError(f"{type(self).__name__} does not say how it is pickled")
         return Hosts, (self.hosts, self.threshold, self.rng, [*self.runs.values()])
 
     def copy(self) -> "Hosts":

@@ -9,9 +9,9 @@ from nova_twotier.audit.listed import listed
 
 
 def of_hosts(conf, facts: Facts) -> Result:
-    """The pools that aggregates give to hosts are in the configuration of the queue manager."""
+    """The pools that aggregates give to hosts are in the configuration of the API."""
     if config_files.of_us(conf) is None:
-        return success("not checked: give the file of twotier-manager with --config-file")
+        return success("not checked: give the file of twotier-api with --config-file")
     others = sorted(
         f"{host} ({shape.pool})"
         for host, shape in facts.shapes.items()
@@ -21,6 +21,6 @@ def of_hosts(conf, facts: Facts) -> Result:
         return success()
     return warning(
         f"[manager]pools ({', '.join(conf.manager.pools)}) lacks the pool of {listed(others)}, so "
-        "that an API with this configuration takes no jobs for it: correct twotier:pool in the "
-        "metadata of its aggregate, or add it to the option"
+        "that an API with this configuration takes no jobs for it: set twotier:pool in the "
+        "metadata of its aggregate to a pool of that list, or add the pool to the list"
     )

@@ -59,7 +59,8 @@ SCATTERED = Code(
 OUTSIDE_POOL = Code(
     "outside-pool",
     "preempted by the manager: not all of its servers are on hosts of pool {pool}",
-    "The operator took a host that it ran on out of its pool, or moved a server to another host.",
+    "A host that it ran on is not in its pool any more: the operator gave it to another one, or it "
+    "lost its slots (the manager's log says why). Or a server was moved to another host.",
     "It starts again by itself, with its state, on the hosts that the pool has.",
 )
 MOVED = Code(

@@ -144,6 +144,10 @@ class TestOneTier(ClassCase):
             queue_policy.record_use(session, "default", "fcfs")
         [detail] = self.refused(409, "qos.no_background", self.ask_for("scavenger"))
         self.assertIn("the policy fcfs of pool default does not use", detail)
+        # One that has stopped says nothing about its successor.
+        self.last_beat(0.0)
+        [detail] = self.refused(409, "qos.no_background", self.ask_for("scavenger"))
+        self.assertIn("the policy easy of pool default does not use", detail)
 
     def test_the_policy_that_was_chosen_at_run_time_counts(self):
         self.answered(

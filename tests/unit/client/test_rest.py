@@ -242,14 +242,14 @@ class TestNotTheApi(testtools.TestCase):
         said = f"{URL} did not answer in time (HTTP 504): try again later"
         self.assertEqual((said, True), (str(error), error.passing))
 
-    def test_a_proxy_does_not_reach_the_api(self):
+    def test_a_proxy_gets_no_answer_from_the_api(self):
         for status in (502, 503):
             self.mocked.register_uri(
                 "GET", f"{URL}/v1/queue", status_code=status, text="<h1>Bad Gateway</h1>"
             )
             error = self.assertRaises(ApiError, self.api.queue)
-            said = f"{URL} cannot reach the twotier API behind it (HTTP {status}): try again later"
-            self.assertEqual((said, True), (str(error), error.passing))
+            said = f"{URL} got no answer from the twotier API behind it (HTTP {status})"
+            self.assertEqual((f"{said}: try again later", True), (str(error), error.passing))
 
     def test_one_too_many_waits_for_its_turn(self):
         waits, log = [], self.useFixture(fixtures.FakeLogger())

@@ -29,6 +29,8 @@ class TestDeployment(StatusCase):
         ours = "[manager]\npools = default, gpu\n"
         words = "(default, gpu) lacks the pool of b (gup), so that"
         self.shows("Pools of hosts", WARNING, words, ours, found=found)
+        words = "(gpu) lacks the pool of a (default), b (gup), so that"
+        self.shows("Pools of hosts", WARNING, words, "[manager]\npools = gpu\n", found=found)
         _code, results = self.check("[manager]\npools = default, gup\n", found=found)
         self.assertEqual((SUCCESS, None), results["Pools of hosts"])
         # That of nova-scheduler does not say which pools there are.

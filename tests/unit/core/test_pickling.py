@@ -3,8 +3,11 @@
 Also run with compiled code, whose classes Python cannot pickle by itself.
 """
 
+import dataclasses
+import inspect
 import math
 import pickle
+import random
 
 import testtools
 from hypothesis import given
@@ -16,7 +19,9 @@ from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.qos import SCAVENGER
+from nova_twotier.core.queue import Queue
 from nova_twotier.core.snapshot import Snapshot
+from nova_twotier.sim.crowd import Crowd
 from tests.unit.core.alike import AlikeCase, every_policy, histories
 from tests.unit.core.builders import BG, FG, job, state
 
@@ -53,6 +58,16 @@ class TestValues(testtools.TestCase):
         for each in (one, background, Job(3, 1, 0.0, (1.0,), background=False)):
             self.assertEqual((each, derived(each)), (there(each), derived(there(each))))
 
+    def test_no_value_is_forgotten(self):
+        """Also of those that are added one day."""
+        one, host = job(1, 1), Host("a", 1)
+        for each, count in (
+            (one, len(inspect.signature(Job).parameters)),
+            (host, len(dataclasses.fields(Host))),
+            (Snapshot(Hosts([host])), len(inspect.signature(Snapshot).parameters)),
+        ):
+            self.assertEqual(count, len(each.__reduce__()[1]))
+
     def test_jobs_that_wait_and_run_stay_the_same_objects(self):
         one = job(1, 2)
         snapshot = there(Snapshot(Hosts([Host("a", 2)], runs=[Run(one, FG, (0, 0))]), [one]))
@@ -66,10 +81,21 @@ class TestValues(testtools.TestCase):
     def test_hosts_that_take_no_servers_or_hold_too_many(self):
         specs = [Host("a", 1, 3), Host("b", 2, enabled=False), Host("c", 4, closes=9.0)]
         runs = [Run(job(1, 2), FG, (0, 0)), Run(job(2, 2, cpu=1.0), FG, (1, 2), True, 50.0)]
-        cluster = Hosts(specs, 0.9, runs=runs)
+        cluster = Hosts(specs, 0.9, random.Random(5), runs=runs)
         copy = there(cluster)
         self.assertEqual(state(cluster), state(copy))
         self.assertEqual(0.9, copy.threshold)
+
+    def test_jobs_of_one_tier_only(self):
+        queue = Queue([job(1, 2), job(2, 1, foreground=False), job(3, 1, background=False)])
+        copy = there(queue)
+        self.assertEqual(list(queue), list(copy))
+        for tier in (FG, BG):
+            self.assertEqual(list(queue.allowed(tier)), list(copy.allowed(tier)))
+
+    def test_a_cluster_of_another_kind_says_that_it_cannot(self):
+        crowd = Crowd(2, uniform=True)
+        self.assertRaisesRegex(TypeError, "Crowd does not say how", pickle.dumps, crowd)
 
     def test_policies_keep_their_factor(self):
         for name in policies.POLICIES:
@@ -84,14 +110,15 @@ class TestLinks(testtools.TestCase):
 
     def test_what_jobs_and_others_hold(self):
         for tiers in (1, 2):
-            cluster = Linked.of(self.TOPOLOGY, 2, tiers=tiers)
+            hosts = [Host("a", 2), Host("b", 2), Host("c", 2, enabled=False)]
+            cluster = Linked(hosts, self.TOPOLOGY, threshold=0.9, tiers=tiers)
             cluster.adopt(Run(job(1, 3, mbps=300), BG, (0, 0, 1)))
             cluster.adopt(Run(job(2, 2, mbps=200, cpu=1.0), FG, (1, 2)))
             cluster.saw(job(3, 2, mbps=700))
             cluster.limit({"c": 100})
             copy = there(cluster)
             self.assertEqual((cluster.states, cluster.held), (copy.states, copy.held))
-            self.assertEqual(state(cluster), state(copy))
+            self.assertEqual((state(cluster), 0.9), (state(copy), copy.threshold))
             for each in (cluster, copy):
                 each.remove(each.runs[2].job)
                 each.start(job(4, 2, mbps=100), FG)
