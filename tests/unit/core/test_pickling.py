@@ -4,7 +4,6 @@ Also run with compiled code, whose classes Python cannot pickle by itself.
 """
 
 import dataclasses
-import inspect
 import math
 import pickle
 import random
@@ -60,13 +59,9 @@ class TestValues(testtools.TestCase):
 
     def test_no_value_is_forgotten(self):
         """Also of those that are added one day."""
-        one, host = job(1, 1), Host("a", 1)
-        for each, count in (
-            (one, len(inspect.signature(Job).parameters)),
-            (host, len(dataclasses.fields(Host))),
-            (Snapshot(Hosts([host])), len(inspect.signature(Snapshot).parameters)),
-        ):
-            self.assertEqual(count, len(each.__reduce__()[1]))
+        for each in (job(1, 1), Host("a", 1)):
+            given = [field for field in dataclasses.fields(each) if field.init]
+            self.assertEqual(len(given), len(each.__reduce__()[1]))
 
     def test_jobs_that_wait_and_run_stay_the_same_objects(self):
         one = job(1, 2)
