@@ -65,7 +65,7 @@ class Site:
         return heartbeats(self.store, pools, self.conf.coordination.lease)
 
     def used_policy(self, pool: str) -> str | None:
-        """The policy that a pool's queue manager uses; None without one, or before it says so."""
+        """The policy that the manager of a pool uses; None if none runs, or none has polled yet."""
         if self.heartbeats([pool])[pool].missing:
             return None
         with self.store.reading() as session:

@@ -47,7 +47,7 @@ class Host:
     closes: float = math.inf
 
     def __reduce__(self) -> tuple[type["Host"], tuple[object, ...]]:
-        # As that of jobs.
+        # Pickled by its values: see `Job.__reduce__`.
         return Host, (self.name, self.slots, self.tiers, self.enabled, self.closes)
 
 

@@ -45,7 +45,7 @@ class Hosts(Cluster):
         self._count_idle()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # As that of jobs.
+        # Pickled by its values: see `Job.__reduce__`.
         if type(self) is not Hosts:
             raise TypeError(f"{type(self).__name__} does not say how it is pickled")
         return Hosts, (self.hosts, self.threshold, self.rng, [*self.runs.values()])

@@ -138,7 +138,8 @@ class Job:
         self.order = place, number
 
     def __reduce__(self) -> tuple[type["Job"], tuple[object, ...]]:
-        # Pickled by its values: compiled classes are never made without calling __init__.
+        # Pickled by its values: Python would make an object without calling __init__, and compiled
+        # classes do not allow that.
         return Job, (
             *(self.number, self.size, self.arrival, self.cpu, self.estimate, self.name, self.mbps),
             *(self.foreground, self.background, self.walltime, self.rank, self.offset, self.qos),

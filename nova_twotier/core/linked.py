@@ -80,7 +80,8 @@ class Linked(Hosts):
         return cls(hosts, topology, embed, tiers=tiers)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The runs do not tell all that the states hold: see `limit`.
+        # The runs do not tell all that the states hold: see `limit`. With states given, the largest
+        # bandwidth and the number of tiers are theirs.
         known = self._topology, self._embed, 0, self.threshold, self.rng, 1, self.states
         return Linked, (self.hosts, *known), ([*self.runs.values()], self.held)
 

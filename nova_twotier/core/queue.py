@@ -32,7 +32,7 @@ class Queue:
             self.add(job)
 
     def __reduce__(self) -> tuple[type["Queue"], tuple[list[Job]]]:
-        # As that of jobs.
+        # Pickled by its values: see `Job.__reduce__`.
         return Queue, ([*self._jobs.values()],)
 
     def copy(self) -> "Queue":

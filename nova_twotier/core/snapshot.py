@@ -60,7 +60,7 @@ class Snapshot:
         self.settling = settling
 
     def __reduce__(self) -> tuple[type["Snapshot"], tuple[object, ...]]:
-        # As that of jobs.
+        # Pickled by its values: see `Job.__reduce__`.
         return Snapshot, (self.cluster, self.queue, self.since, self.away, self.settling)
 
     @property

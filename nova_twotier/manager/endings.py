@@ -80,7 +80,7 @@ def _running(job: Job, seen: Observation, attempts: int, off: Verdicts) -> Actio
 
 
 def _apart(job: Job, seen: Observation) -> Reason:
-    """Why its processes cannot work together."""
+    """The reason why a running job is evicted whose servers cannot work together."""
     if any(server.host and server.host not in seen.index for server in seen.gang(job)):
         return changes.OUTSIDE_POOL(pool=job.pool)
     return changes.SCATTERED(tier=job.tier)

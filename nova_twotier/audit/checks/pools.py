@@ -9,7 +9,7 @@ from nova_twotier.audit.listed import listed
 
 
 def of_hosts(conf, facts: Facts) -> Result:
-    """The pools that aggregates give to hosts are in the configuration of the API."""
+    """`[manager]pools` of the API lists the pool of each two-tier host."""
     if config_files.of_us(conf) is None:
         return success("not checked: give the file of twotier-api with --config-file")
     others = sorted(

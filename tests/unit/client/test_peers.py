@@ -123,7 +123,7 @@ class TestReader(GuestCase):
         self.assertEqual(["0 tt-12-1 10.0.0.5", "1 tt-12-2 10.0.0.9"], self.peers())
 
     def test_several_reads_at_once(self):
-        """The script of a job may read, too: whoever looks sees whole files."""
+        """The file of peers is always whole while several processes read the metadata at once."""
         self.known(job(), ["10.0.0.5"], ["10.0.0.9"])
         self.refresh()
         whole = self.variables(), self.peers()

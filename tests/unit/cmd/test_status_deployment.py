@@ -24,7 +24,7 @@ class TestDeployment(StatusCase):
         self.shows("Two-tier hosts", WARNING, "has the name of a, so that", found=found)
 
     def test_a_pool_that_no_job_can_name(self):
-        """A misspelt one leaves its hosts idle, and nothing else says so."""
+        """A host whose twotier:pool is misspelt stays idle; upgrade check warns of it."""
         found = deployed({"a": Shape(8, 2), "b": Shape(8, 2, pool="gup")})
         ours = "[manager]\npools = default, gpu\n"
         words = "(default, gpu) lacks the pool of b (gup), so that"

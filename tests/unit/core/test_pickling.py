@@ -1,4 +1,4 @@
-"""A queue that goes to another process, such as the one that predicts, is the same queue there.
+"""Queues, clusters and jobs that are pickled, as for the process that predicts, stay the same.
 
 Also run with compiled code, whose classes Python cannot pickle by itself.
 """
@@ -58,7 +58,7 @@ class TestValues(testtools.TestCase):
             self.assertEqual((each, derived(each)), (there(each), derived(there(each))))
 
     def test_no_value_is_forgotten(self):
-        """Also of those that are added one day."""
+        """Pickling keeps every field of a job and of a host, also fields that are added later."""
         for each in (job(1, 1), Host("a", 1)):
             given = [field for field in dataclasses.fields(each) if field.init]
             self.assertEqual(len(given), len(each.__reduce__()[1]))
