@@ -152,16 +152,3 @@ def end_by(plan: EndPlan, job: int, now: float) -> Action:
 
 def _action(kind: ActionKind, phase: int, job: int, plan: Plan, now: float) -> Action:
     return Action(kind=kind, phase=phase, job=job, plan=plan, created_at=now)
-
-
-def warning(job: Job, now: float, before: float) -> Reason | None:
-    """The warning to a job whose walltime is nearly over; None if none is due.
-
-    :param before: seconds before the end of it.
-    """
-    if job.state != JobState.RUNNING or job.walltime is None or job.warned_at is not None:
-        return None
-    left = job.walltime - job.ran(now)
-    if left > before:
-        return None
-    return changes.WALLTIME_NEAR(left=max(0, round(left)), walltime=job.walltime)

@@ -10,51 +10,42 @@ import time
 from collections.abc import Callable, Mapping, Set
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 
 from oslo_log import log as logging
 from sqlalchemy import delete, insert
 from sqlalchemy.orm.attributes import instance_state
 
-from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.hosts import BLIND, Hosts
 from nova_twotier.cloud.listing import AT_ONCE, Lister
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.cloud.qos import Qos
 from nova_twotier.core.policies import Policy
-from nova_twotier.core.reasons import Reason, failures, waits
+from nova_twotier.core.reasons import Reason, waits
 from nova_twotier.core.snapshot import Event
 from nova_twotier.db import changes, models
 from nova_twotier.db.models import DEFAULT_POOL, Action, Job, JobServer
 from nova_twotier.db.open_jobs import OpenJobs
-from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.progress import RequestKey
-from nova_twotier.db.states import OVER, ActionKind, ActionState, JobState, QueueMode
+from nova_twotier.db.states import OVER, ActionState, JobState, QueueMode
 from nova_twotier.db.store import Store, busy_jobs, open_actions
-from nova_twotier.ledger.placement import FencedPlacement, Placement, PlacementError
-from nova_twotier.manager import gates, ongoing, preemption, schedule, unknown_pools
-from nova_twotier.manager.arrays import Arrays
+from nova_twotier.ledger.placement import FencedPlacement, Placement
+from nova_twotier.manager import gates, ongoing, preemption, schedule, unknown_pools, walltimes
+from nova_twotier.manager.aftercare import Aftercare
 from nova_twotier.manager.counters import Counters
 from nova_twotier.manager.dead_hosts import DeadHosts
 from nova_twotier.manager.decision import Decisions
 from nova_twotier.manager.drains import Drains
-from nova_twotier.manager.endings import end_by, endings, warning
 from nova_twotier.manager.events import ALL
 from nova_twotier.manager.fair_share import Sharing, share
 from nova_twotier.manager.fencing import Fence
-from nova_twotier.manager.half_restored import HalfRestored
-from nova_twotier.manager.late_boots import LateBoots
 from nova_twotier.manager.network import Network
-from nova_twotier.manager.notices import Notices
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.observer import Observer
-from nova_twotier.manager.operations import OPERATIONS
+from nova_twotier.manager.open_actions import OpenActions
 from nova_twotier.manager.operations.context import Environment
-from nova_twotier.manager.operations.gang import NOTICE
-from nova_twotier.manager.operations.operation import CloudRequest, Note, Outcome
+from nova_twotier.manager.operations.operation import CloudRequest
 from nova_twotier.manager.outages import Outages
-from nova_twotier.manager.peers import Peers
 from nova_twotier.manager.pool_metrics import PoolMetrics
 from nova_twotier.manager.predictions import Predictions
 from nova_twotier.manager.preemption import Preemptions
@@ -62,19 +53,12 @@ from nova_twotier.manager.recorded_servers import RecordedServers
 from nova_twotier.manager.requests import Requests
 from nova_twotier.manager.round import Round
 from nova_twotier.manager.run_times import HISTORICAL, RunTimes
-from nova_twotier.manager.server_locks import Locks
 from nova_twotier.manager.shortages import Shortages
 from nova_twotier.manager.shutdowns import Shutdowns
 from nova_twotier.manager.situation import Situation
-from nova_twotier.manager.surplus import Surplus
-from nova_twotier.manager.turns import Turns
 from nova_twotier.manager.upkeep import Upkeep
 
 LOG = logging.getLogger(__name__)
-
-#: Jobs that never began, and hold nothing, whose end begins at one poll: ten thousand may be
-#: cancelled at once, and the others do not wait for all of that.
-MOST_ENDS = 1000
 
 
 @dataclass(frozen=True)
@@ -91,7 +75,7 @@ class _Recorded:
 
 
 class Engine:
-    """One poll at a time: `poll()` observes and takes each open action one step further.
+    """One poll at a time: `poll()` observes, carries open actions on, decides, records and acts.
 
     :param options: the options of group `[manager]`.
     :param pool: the pool whose hosts and jobs it manages.
@@ -151,19 +135,19 @@ class Engine:
         self._decisions = Decisions(policy, options, self._network)
         self._requests = Requests(workers, askers, self._permit, wake)
         self._drains = Drains(store, cloud, self._hosts, pool, self._requests.tell)
-        self._locks = Locks(cloud, self._requests.tell)
-        self._shutdowns = Shutdowns(cloud, self._requests.tell)
-        self._notices = Notices(cloud, self._requests.tell)
-        self._peers = Peers(cloud, self._requests.tell)
-        self._arrays = Arrays(store, cloud, pool, self._requests.tell)
-        self._surplus = Surplus(cloud, self._requests.tell)
-        self._half_restored = HalfRestored(cloud, self._requests.tell)
-        self._late_boots = LateBoots(store, cloud, pool, self._requests.tell)
+        self._shortages = Shortages()
+        self._actions = OpenActions(
+            pool,
+            self._hosts,
+            self._decisions.events,
+            self._requests,
+            Shutdowns(cloud, self._requests.tell),
+            self._shortages,
+        )
+        self._aftercare = Aftercare(store, cloud, pool, self._requests.tell)
         self._preemptions = Preemptions(options, cloud, self._requests.tell)
         self._upkeep = Upkeep(options, cloud, self._placement, self._hosts)
         self._run_times = RunTimes(store, pool) if options.estimates == HISTORICAL else None
-        self._shortages = Shortages()
-        self._outcomes: dict[int, list[Outcome]] = {}
         #: When it last polled with success, and since when it has done so without a long break or
         #: an outage.
         self._polled_at = self._polling_since = -math.inf
@@ -175,8 +159,7 @@ class Engine:
         :raises Deposed: if somebody else sees to the pool by now.
         """
         # Collect answers first: the effect of a later answer may not show in this observation.
-        for number, outcomes in self._requests.collect(self._clock()).items():
-            self._outcomes.setdefault(number, []).extend(outcomes)
+        self._actions.collect_answers(self._clock())
         timed, recorded = self._metrics.timed, self._read_recorded()
         seen = timed("observe", self._observe)(recorded)
         if seen.outage or seen.at > self._polled_at + max(BLIND, 2 * self._options.poll_interval):
@@ -197,12 +180,15 @@ class Engine:
             raise
         # Only now: a poll that fails asks for no step of an action, so its time must not count.
         self._polled_at = seen.at
-        self._peers.notes.clear()
-        self._outcomes.clear()
+        self._aftercare.notes.clear()
         work.log()
-        self._send(work)
+        self._actions.recorded(work)
+        for message in work.messages:
+            self._requests.tell(message)
         self._metrics.polled(work, recorded.places.slots)
-        self._look_after(work)
+        self._aftercare.poll(work)
+        self._preemptions.poll(work.victims, work.stand_alone, seen.at)
+        self._predictions.poll(self._decisions.after, work.jobs, seen.at)
         return work.changed
 
     def _hosts_listed(self, seen: Observation) -> None:
@@ -213,29 +199,6 @@ class Engine:
         for job in unknown_pools.fail(self._store, self._hosts.pools, seen.at):
             run = partial(self._cloud.delete_trust, job)
             self._requests.tell(CloudRequest(RequestKey("trust"), run))
-
-    def _send(self, work: Round) -> None:
-        """Make the requests of a poll, which must have been recorded."""
-        for action in work.opened:
-            if action.state != ActionState.EXPECTED:
-                self._requests.forget(action.id)
-        for action, requests in work.requests:
-            self._requests.make(action.id, requests)
-        for message in work.messages:
-            self._requests.tell(message)
-
-    def _look_after(self, work: Round) -> None:
-        """Do what needs no action, once the poll is recorded: locks, notices, predictions."""
-        seen, active, busy = work.seen, work.active, work.busy
-        self._arrays.poll(work)
-        self._locks.poll(active, seen)
-        self._notices.poll(active, busy, seen)
-        self._peers.poll(active, busy, seen)
-        self._half_restored.poll(active, busy, seen)
-        self._surplus.poll(active, seen)
-        self._late_boots.poll(active, seen)
-        self._preemptions.poll(work.victims, work.stand_alone, seen.at)
-        self._predictions.poll(self._decisions.after, work.jobs, seen.at)
 
     def close(self) -> None:
         """Wait for the requests under way; what they find is not used."""
@@ -315,12 +278,13 @@ class Engine:
         )
 
     def _carry_on(self, work: Round, recorded: _Recorded) -> None:
+        """Carry on what is under way, then let the policy decide; all of it in memory."""
         if self._upkeep.poll(work):
             self._decisions.events.happened(ALL)
-        self._take_answers(work)
-        self._stop_walltimes(work)
-        self._warn(work)
-        work.note(*self._peers.notes)
+        self._actions.take_answers(work)
+        walltimes.stop(work)
+        walltimes.warn(work, self._cloud, self._options.walltime_warning)
+        work.note(*self._aftercare.notes)
         hopeless = gates.poll(self._store, work)
         if work.seen.outage:
             # What Nova says about silent hosts may be outdated, and requests that it accepts for
@@ -330,21 +294,10 @@ class Engine:
         if work.mode == QueueMode.PAUSED:
             self._hold_up(work, waits.PAUSED())
 
-        self._drop_unwanted(work)
+        self._actions.drop_unwanted(work)
+        self._actions.open_ends(work, hopeless)
+        self._actions.advance(work)
 
-        # 1. Jobs that end, or whose gang is broken.
-        self._end(work, hopeless)
-
-        # 2. The next step of each action that is due.
-        turns = Turns(work.opened, work.jobs, work.seen, self._options.threshold, work.env.now)
-        for action in turns.due():
-            # Closed ones were dropped, because an action before them has just failed.
-            if action.state == ActionState.EXPECTED:
-                self._advance(work, action)
-        if turns.dropped:
-            self._decisions.events.happened(ALL)
-
-        # 3. A decision about everything that has no open action.
         behind_limit = _unchanged(work.behind_limit)  # by the gates
         if recorded.sharing:
             slots = work.seen.shape_slots
@@ -412,39 +365,6 @@ class Engine:
                 session.execute(insert(Action), decided)
             self._fence(session, lock=True)
 
-    def _take_answers(self, work: Round) -> None:
-        for action in work.opened:
-            for outcome in self._outcomes.get(action.id, ()):
-                OPERATIONS[action.kind].answered(work.context(action), outcome)
-
-    @staticmethod
-    def _stop_walltimes(work: Round) -> None:
-        """Keep runs interrupted that could not be repaired in time: no manager was there, say.
-
-        Those that have gone on are not: what they have run since then counts, whatever follows.
-        """
-        seen = work.seen
-        for job in work.active:
-            if not job.interrupted or job.state != JobState.RUNNING:
-                continue
-            if any(server.away for server in seen.gang(job)):
-                job.stay_interrupted(seen.at)
-            elif seen.whole(job):
-                job.go_on(seen.at)
-
-    def _warn(self, work: Round) -> None:
-        """Warn jobs, and their guests, that their walltime is about to end."""
-        now, before = work.env.now, self._options.walltime_warning
-        for job in work.active:
-            if reason := warning(job, now, before):
-                job.warned_at = now
-                work.note(Note(job.number, "warned", reason))
-                end = datetime.fromtimestamp(now + (job.walltime or 0.0) - job.ran(now), UTC)
-                notice = f"stopped at {end.isoformat(timespec='seconds')}"
-                for server in work.seen.gang(job):
-                    run = partial(self._cloud.notice, server, notice)
-                    work.messages.append(CloudRequest(RequestKey(NOTICE, server.id), run))
-
     def _hold_up(self, work: Round, reason: Reason) -> None:
         """Drop decided actions that have not begun; the policy decides again after the pause."""
         self._decisions.forget_jobs()
@@ -454,85 +374,6 @@ class Engine:
         for job in work.jobs.values():
             if job.in_queue and job.failures < attempts:
                 job.reason = reason
-
-    def _drop_unwanted(self, work: Round) -> None:
-        """Drop starts of jobs that their owners have held or asked to end, that wait for a quota of
-        which another job has just been refused, or that may not take the tier any more: their
-        owners may change their class while the start is decided."""
-        now = work.env.now
-        for action in work.opened:
-            if action.kind == ActionKind.START and action.begun_at is None:
-                job = work.jobs[action.number]
-                if asked := job.requested_action:
-                    ongoing.drop(action, failures.REQUESTED(action=asked), now)
-                elif job.held:
-                    ongoing.drop(action, waits.HELD(), now)
-                elif refused := self._shortages.of(job, now):
-                    ongoing.drop(action, refused.reason, now)
-                elif (
-                    job.not_before > now or action.planned(StartPlan).tier not in job.allowed_tiers
-                ):
-                    ongoing.drop(action, job.reason, now)
-
-    def _end(self, work: Round, hopeless: Mapping[int, Reason]) -> None:
-        """Jobs that end, or whose gang is broken, or that will never be in the queue."""
-        busy = work.busy
-        without_action = [
-            job
-            for job in work.active
-            if job.number not in busy and job.state in (JobState.QUEUED, JobState.RUNNING)
-        ]
-        running = (job for job in without_action if job.state == JobState.RUNNING)
-        off = self._shutdowns.poll(running, work.seen, self._hosts.down)
-        left, attempts = MOST_ENDS, work.env.attempts
-        for job in without_action:
-            if job.never_begun and not left:
-                continue
-            if action := endings(job, work.seen, attempts, off, hopeless):
-                left -= job.never_begun
-                self._open(work, action)
-
-    def _open(self, work: Round, action: Action) -> None:
-        action.pool, action.state = self._pool, ActionState.EXPECTED
-        work.opened.append(action)
-        work.changed = True
-
-    def _advance(self, work: Round, action: Action) -> None:
-        """Take one step; none while its requests, other than questions, are under way."""
-        env, jobs = work.env, work.jobs
-        if self._requests.waiting(action.id, env.now):
-            return
-        operation, context = OPERATIONS[action.kind], work.context(action)
-        if action.begun_at is None:
-            action.begun_at = env.now
-            operation.begin(context)
-        try:
-            step = operation.advance(context)
-        except (CloudError, PlacementError) as error:
-            LOG.warning("Action %s of job %s is repeated: %s", action.kind, action.job, error)
-            return
-        if step.state is None:
-            if step.freed:
-                self._decisions.events.happened(self._decisions.events.caused(action, jobs))
-            if step.requests:
-                context.ask(request.key for request in step.requests)
-                work.requests.append((action, step.requests))
-            return
-        work.changed = True
-        action.state, action.closed_at = step.state, env.now
-        if step.state is ActionState.DONE:
-            self._decisions.events.happened(self._decisions.events.caused(action, jobs))
-            work.note(*operation.close(context))
-        else:
-            if step.end is None:
-                work.note(*operation.undo(context))
-            else:
-                end = end_by(step.end, action.number, env.now)
-                end.reason = action.reason
-                self._open(work, end)
-            if not step.alone:
-                ongoing.abandon(work.opened, action, env.now)
-            self._decisions.events.happened(ALL)
 
 
 def _unchanged(jobs: Mapping[int, Job]) -> dict[int, Job]:

@@ -144,7 +144,7 @@ class TestLimit(ArrayCase):
 
 class TestCancel(ArrayCase):
     def test_many_end_in_several_polls_and_none_of_them_starts(self):
-        self.useFixture(fixtures.MonkeyPatch("nova_twotier.manager.engine.MOST_ENDS", 3))
+        self.useFixture(fixtures.MonkeyPatch("nova_twotier.manager.open_actions.MOST_ENDS", 3))
         array, limited = self.array("0-6"), self.array("0-4", most=2)
         for each in (array, limited):
             array_requests.ask(self.store, each.number, "cancel")
@@ -160,7 +160,7 @@ class TestCancel(ArrayCase):
             self.assertNotIn("eligible", self.kinds(task))
 
     def test_what_runs_ends_at_once(self):
-        self.useFixture(fixtures.MonkeyPatch("nova_twotier.manager.engine.MOST_ENDS", 1))
+        self.useFixture(fixtures.MonkeyPatch("nova_twotier.manager.open_actions.MOST_ENDS", 1))
         array = self.array("0-3")
         last = self.tasks(array)[3]
         self.become(last, state=JobState.RUNNING, tier="fg", run_since=self.now, runs=1)

@@ -6,8 +6,9 @@ import testtools
 
 from nova_twotier.core.reasons import Effect, failures
 from nova_twotier.db.states import ActionKind, JobState
-from nova_twotier.manager.endings import endings, warning
+from nova_twotier.manager.endings import endings
 from nova_twotier.manager.shutdowns import Shutdown
+from nova_twotier.manager.walltimes import warning
 from tests.unit.manager.builders import BG, FG, job, seen, servers
 
 NOTHING = {}
