@@ -139,12 +139,12 @@ class ManyHosts(Cluster):
             idle = int(unshared.sum() + shared.sum())
         if count > idle:
             raise OutOfSlots(f"{count} {tier} places wanted, {idle} idle")
-        best = _repeated(unshared.nonzero()[0][:count], unshared, count)
+        best = _repeated(_some(unshared)[:count], unshared, count)
         missing = count - len(best)
         if not missing:
             return best
         if self.rng:
-            others = _repeated(shared.nonzero()[0], shared, idle)
+            others = _repeated(_some(shared), shared, idle)
             return best + self.rng.sample(others, missing)
         return best + _repeated(places_of(coolest(heat, missing)), shared, missing)
 
@@ -152,9 +152,8 @@ class ManyHosts(Cluster):
         job = run.job
         places, cpu = places_of(run.hosts), numpy.array(job.cpu)
         hosts, counts = _counted(places)
-        loads = numpy.zeros(len(self.hosts))
-        numpy.add.at(loads, places, cpu)
-        spread = self.spreads[job.number] = Spread(places, cpu, hosts, counts, loads[hosts])
+        loads = numpy.bincount(places, cpu)[hosts]
+        spread = self.spreads[job.number] = Spread(places, cpu, hosts, counts, loads)
         self._count(run, spread, 1)
 
     def _vacate(self, run: Run) -> None:
@@ -221,8 +220,15 @@ class ManyHosts(Cluster):
 def _counted(places: Places) -> tuple[Places, Places]:
     """The hosts of these places, in order, and how often each is among them."""
     counts = numpy.bincount(places)
-    hosts = counts.nonzero()[0]
+    hosts = _some(counts)
     return hosts, counts[hosts]
+
+
+def _some(counts: Places) -> Places:
+    """The indexes of the counts above zero."""
+    # numpy finds them several times as fast among booleans as among numbers.
+    found: Places = (counts > 0).nonzero()[0]
+    return found
 
 
 def _repeated(hosts: Places, places: Places, most: int) -> list[int]:

@@ -106,9 +106,9 @@ class ManyNeighbours:
         These are the jobs that came, those in the background of which a process finds something
         else idle, and those in the foreground that begin or end to share slots.
         """
-        stale = self._distinct([*self._stale[FG], *self._stale[BG]])
-        if not len(stale):
+        if not (self._stale[FG] or self._stale[BG]):
             return set()
+        stale = self._distinct([*self._stale[FG], *self._stale[BG]])
         affected = {*self._coming[FG], *self._coming[BG]}
         self._seat(FG)
         self._seat(BG)
