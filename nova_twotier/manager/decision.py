@@ -3,18 +3,14 @@
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import compress
-from operator import is_not
 
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core import actions as decided
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import Cluster
 from nova_twotier.core.hosts import Hosts
-from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.policies import Policy
-from nova_twotier.core.queue import Queue
 from nova_twotier.core.slots import is_hot
 from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.core.windows import Decision, decide
@@ -26,22 +22,20 @@ from nova_twotier.manager import (
     ongoing,
     planning,
     preemption,
-    priorities,
     relocations,
     settling,
     suspended,
     vacating,
 )
 from nova_twotier.manager.boots import BootLimit
-from nova_twotier.manager.candidates import Candidates, sort_out, too_large
+from nova_twotier.manager.candidates import Candidates, sort_out
 from nova_twotier.manager.departures import LEAVING
 from nova_twotier.manager.events import ALL, Events
-from nova_twotier.manager.fair_share import NONE
-from nova_twotier.manager.limits import Gate, held_tiers
 from nova_twotier.manager.network import Network
 from nova_twotier.manager.reasons import Reasons
 from nova_twotier.manager.releases import Places, Releases
 from nova_twotier.manager.settling import RECHECK
+from nova_twotier.manager.shown_queue import ShownQueue
 from nova_twotier.manager.situation import Situation
 from nova_twotier.manager.windows import Windows
 
@@ -58,17 +52,9 @@ class Decisions:
         self._options = options
         self._network = network
         self.events = Events(options)
-        #: The queue at the last poll, with the jobs of `_cores`. It is kept, since few of ten
-        #: thousand jobs change.
-        self._queue = Queue()
-        self._cores: dict[int, CoreJob] = {}
-        #: The jobs that waited at the last poll.
-        self._waiting: Mapping[int, Job] = {}
-        #: Slots of a tier at the last poll.
-        self._slots = 0
+        self._shown = ShownQueue(options, policy.tiers, self.events)
         self._reasons = Reasons(policy)
         self._releases = Releases()
-        self._gate = Gate(options, policy.tiers)
         self._boots = BootLimit(options)
         #: How things are after the last decision; it is not changed any more. None: none was made
         #: since the queue went on.
@@ -78,9 +64,8 @@ class Decisions:
 
     def forget_jobs(self) -> None:
         """What policies see of the jobs may have changed: all is decided anew."""
-        self._queue, self._cores, self._waiting = Queue(), {}, {}
+        self._shown.forget()
         self.after = None
-        self._gate.forget()
         self.events.happened(ALL)
 
     def decide(self, present: Situation) -> list[planning.Record]:
@@ -90,6 +75,7 @@ class Decisions:
         """
         found = sort_out(present, self._network)
         releasing = self._releases.partial(present.opened, present.jobs, present.seen)
+        self._shown.update(present, found)
         self._notice(present, found)
         if not self.events.pending:
             self._reasons.tell(found.queue)
@@ -97,47 +83,12 @@ class Decisions:
         return self._decide(present, found, releasing)
 
     def _notice(self, present: Situation, found: Candidates) -> None:
-        """Bring the queue that the policy is shown up to date, and note what has happened.
-
-        Jobs that the pool, the gates or the limits keep from starting leave the queue.
-        """
-        events, queue, now = self.events, found.queue, present.now
-        renewed = self._renewed(queue, found.fresh)
-        self._drop_too_large(queue, renewed, present.seen.shape_slots)
-        renewed += priorities.exchange(queue, present.prioritised)
-        if self._gate.active:
-            # Policies see the slots of those that are released as idle, so nobody holds them.
-            released = present.released
-            apart = (
-                job
-                for number, job in found.active.items()
-                if number not in queue and number not in released
-            )
-            holding = held_tiers(apart, present.starting, present.departures)
-            changed, news = self._gate.apply(queue, holding)
-            renewed += changed
-            if news:
-                events.happened(ALL)
-        events.notice_jobs(queue, found.held, now)
-        if self._follow(queue, renewed):
-            # The jobs that were behind it move up.
-            events.happened(ALL)
+        """Note what has happened to other jobs than those that wait, and to unmanaged servers."""
+        events = self.events
         events.notice_terms(found.running)
-        if self._arrived_ahead(queue, found.running):
-            events.happened(ALL)
-        events.notice_late(present.starting.values(), now)
+        events.notice_late(present.starting.values(), present.now)
         events.notice_unmanaged(found.active.values(), present.opened, present.seen)
         events.notice_preemptible(present.preemptible.keys())
-
-    def _drop_too_large(self, queue: dict[int, Job], renewed: Iterable[Job], slots: int) -> None:
-        """Take jobs out of the queue that are larger than the pool: they would hold up others."""
-        # Those that have waited before fit, unless the pool has shrunk.
-        for job in list(queue.values()) if slots < self._slots else renewed:
-            # A core's fields are faster to get than a row's.
-            if job.core.size > slots:
-                del queue[job.number]
-                job.reason = too_large(job, slots)
-        self._slots = slots
 
     def _decide(
         self, present: Situation, found: Candidates, releasing: Mapping[int, Places]
@@ -175,12 +126,12 @@ class Decisions:
             )
         self.victims = []
         if present.preemptible:
-            others = suspended.without(after, actions, fixed, self._cores)
+            others = suspended.without(after, actions, fixed, self._shown.cores)
             shown = windows.lasting(others)
             self.victims = self._victims(present, shown, after.cluster)
         for number in held_back:
-            after.cluster.remove(self._cores[number])
-            after.queue.add(self._cores[number])
+            after.cluster.remove(self._shown.cores[number])
+            after.queue.add(self._shown.cores[number])
         held_up = windows.reasons(decision, queue, self._policy.tiers > 1)
         given = dict.fromkeys(aside, suspended.ELSEWHERE) | held_up.alone
         given |= dict.fromkeys(held_back, self._boots.reason)
@@ -308,72 +259,23 @@ class Decisions:
                 number
                 for number, hosts in bound.items()
                 if number not in aside
-                and not settling.may_resume(cluster, self._cores[number], hosts, recent)
+                and not settling.may_resume(cluster, self._shown.cores[number], hosts, recent)
             }
         while True:
             # To see who is stuck, it is needed as it was.
             played_on = cluster.copy() if bound else cluster
             since = self.events.decided_at
-            shown = Snapshot(played_on, self._queue.copy(), since, away, recent)
+            shown = Snapshot(played_on, self._shown.jobs.copy(), since, away, recent)
             for number in aside:
-                shown.queue.remove(self._cores[number])
+                shown.queue.remove(self._shown.cores[number])
             pending = self.events.pending
             found = decide(self._policy, shown, pending, now, lambda job: windows.lead(job.number))
             stuck = suspended.stuck(found.actions, cluster, bound)
             if not stuck:
                 for number in aside:
-                    found.after.queue.add(self._cores[number])
+                    found.after.queue.add(self._shown.cores[number])
                 return found, aside
             aside |= stuck
-
-    def _arrived_ahead(self, queue: Mapping[int, Job], running: Iterable[Job]) -> bool:
-        """Whether a job has arrived ahead of others that wait or run, as `fair_share.is_ahead`.
-
-        :param queue: the jobs that wait now, by number.
-        """
-        # Without fair share and gates, jobs that are not urgent arrive behind all others.
-        placed = self._options.fair_share != NONE
-        news = [
-            job.core.order
-            for job in self.events.arrived(queue)
-            if placed or job.core.precedence < 0 or job.came_through or job.array is not None
-        ]
-        arrived = min(news, default=None)
-        if arrived is None:
-            return False
-        return arrived < self._queue[-1].order or any(arrived < job.core.order for job in running)
-
-    def _renewed(self, waiting: Mapping[int, Job], fresh: Iterable[Job]) -> list[Job]:
-        """The waiting jobs that are new or may have changed since the last poll.
-
-        :param fresh: those that may have, although their rows were not read anew.
-        """
-        jobs = waiting.values()
-        news = compress(jobs, map(is_not, jobs, map(self._waiting.get, waiting)))
-        return list({job.number: job for job in (*news, *fresh)}.values())
-
-    def _follow(self, queue: Mapping[int, Job], renewed: Iterable[Job]) -> bool:
-        """Bring the queue that the policy is shown up to date.
-
-        :param queue: the jobs that wait now, by number.
-        :param renewed: those that may have changed; others are ignored.
-        :returns: whether a job has another place than before, because it was held and released, or
-            by its priority.
-        """
-        cores, shown = self._cores, self._queue
-        changed = {
-            core.number: core
-            for job in renewed
-            if (core := job.core).number in queue and cores.get(core.number) != core
-        }
-        moved = cores.keys() & changed.keys()
-        for number in moved | (cores.keys() - queue.keys()):
-            shown.remove(cores.pop(number))
-        for core in sorted(changed.values(), key=lambda core: core.order):
-            shown.add(core)
-        cores.update(changed)
-        self._waiting = queue
-        return bool(moved)
 
 
 def _coming(cluster: Cluster, ending: Iterable[int]) -> int:
