@@ -55,7 +55,9 @@ def _place(api: Api, job: dict, moves: bool) -> str:
     # The job is submitted, whether or not the API still answers.
     with contextlib.suppress(ApiError):
         explained = api.explain(job["uuid"])
-        if (slots := _slots_if_too_few(api, job, explained)) is not None:
+        if (slots := _slots_if_too_few(api, job, explained)) == 0:
+            return f", but pool {job['pool']} has no hosts: it waits until the operator adds some"
+        if slots is not None:
             needs = columns.counted(job["size"], "slot")
             return (
                 f", but larger than its pool: it needs {needs} in one tier, and pool {job['pool']} "
@@ -77,6 +79,8 @@ def _slots_if_too_few(api: Api, job: dict, explained: dict) -> int | None:
     why = explained.get("why") or {}
     if why.get("code") == "too-large":
         return why["parameters"]["slots"]
+    if why.get("code") == "empty-pool":
+        return 0
     if why.get("code") == "undecided":
         # The manager has yet to look at the job.
         with contextlib.suppress(ApiError):

@@ -91,4 +91,5 @@ def _refusal(job: Job, present: Situation, network: Network) -> Reason | None:
 
 
 def too_large(job: Job, slots: int) -> Reason:
-    return waits.TOO_LARGE(size=job.size, slots=slots)
+    """Why a pool of so many slots in each tier never takes a job."""
+    return waits.TOO_LARGE(size=job.size, slots=slots) if slots else waits.EMPTY_POOL(pool=job.pool)

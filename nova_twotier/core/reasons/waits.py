@@ -156,6 +156,13 @@ TOO_LARGE = Code(
     "The job is larger than its pool.",
     "Cancel it and submit it with a smaller size, or wait until hosts are added to the pool.",
 )
+EMPTY_POOL = Code(
+    "empty-pool",
+    "pool {pool} has no hosts",
+    "No host of Nova belongs to the job's pool.",
+    "Wait until the operator has added hosts to it: a pool has the hosts of the aggregates with "
+    "`twotier:slots` and its name in `twotier:pool`, or without the latter for the pool `default`.",
+)
 NO_GUARANTEE = Code(
     "no-guarantee",
     "its bandwidth cannot be guaranteed by the policy {policy}, only by one of: {able}",

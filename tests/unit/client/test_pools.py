@@ -86,5 +86,8 @@ class TestPools(CommandCase):
         self.change(self.api.find("big"), reason=waits.TOO_LARGE(size=11, slots=9))
         told = self.succeed("job", "set", "big", "--priority", "1")
         self.assertIn("and pool default has 9. Cancel it", told)
+        self.change(self.api.find("big"), reason=waits.EMPTY_POOL(pool="default"))
+        told = self.succeed("job", "set", "big", "--priority", "2")
+        self.assertIn("but pool default has no hosts: it waits until the operator adds some", told)
         fits = self.succeed("job", "create", "--size", "10", "--name", "fits")
         self.assertEqual("Job 3 (fits) is queued, 3rd in the queue.\n", fits)

@@ -238,6 +238,14 @@ class TestTooLarge(DecisionCase):
         self.assertEqual([], self.ask(self.decisions(), [large], where=where))
         self.assertEqual("needs 2 slots in one tier, the pool has 1", str(large.reason))
 
+    def test_in_a_pool_without_hosts_no_smaller_size_helps(self):
+        small, decisions = waiting(number=1, size=1, pool="gpu"), self.decisions()
+        self.assertEqual([], self.ask(decisions, [small], where=()))
+        self.assertEqual(waits.EMPTY_POOL(pool="gpu"), small.reason)
+        decisions.events.happened(Event.FOREGROUND)
+        found = self.ask(decisions, [small], where=hosts("a", slots=1))
+        self.assertEqual([(ActionKind.START, 1)], found)
+
     def test_no_reason_is_better_than_that_of_a_held_job(self):
         large = waiting(number=1, size=3, held=True, reason=waits.HELD())
         self.ask(self.decisions(), [large])
