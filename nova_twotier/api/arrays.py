@@ -53,7 +53,7 @@ class Arrays(ArrayResource):
         uuid = quotas.reserve(self.site, caller.project_id, wanted["size"], pool, count)
         with job_trusts.trust(self.site, caller, uuid) as trust:
             job_resources.check(self.site, caller, wanted, trust)
-            first = self.site.store.submit(
+            first = self.store_for(request).submit(
                 **wanted, **owner, trust_id=trust, submission=uuid, tasks=tasks
             )
         with self.site.store.reading() as session:
@@ -87,7 +87,7 @@ class OneArray(ArrayResource):
             qos.check(self.site, request.caller, new["qos"], array.pool, *owner)
         if new.get("most_at_once") is not None:
             new["most_at_once"] = int(new["most_at_once"])
-        array_requests.change(self.site.store, array.number, new)
+        array_requests.change(self.store_for(request), array.number, new)
         return self.shown(request, array)
 
     def _require_open(self, array: Array) -> None:
@@ -112,7 +112,7 @@ class Actions(ArrayResource):
         if wanted and (unknown := set(wanted).difference(_parsed(array.indexes))):
             missing = indexes.written(unknown)[:60]
             raise invalid(f"indexes: array {array.number} has no tasks {missing}")
-        asked = array_requests.ask(self.site.store, array.number, action, wanted)
+        asked = array_requests.ask(self.store_for(request), array.number, action, wanted)
         if not asked:
             raise errors.no_such_tasks(action)
         return {"jobs": [views.asked(job) for job in asked]}

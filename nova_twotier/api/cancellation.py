@@ -40,7 +40,7 @@ class Cancellation(Resource):
             if refusal is not None and (named or refusal.status != 404)
         }
         allowed = [job for job, refusal in verdicts if refusal is None]
-        accepted = cancellation.request(self.site.store, [job.number for job in allowed])
+        accepted = cancellation.request(self.store_for(request), [job.number for job in allowed])
         if named:
             uuids = {uuid.lower() for uuid in body["uuids"]}
             found = self.site.store.jobs(selection=Selection(uuids=uuids))

@@ -34,7 +34,7 @@ class Drain(Resource):
             if text := body.get(name):
                 given[FIELDS[name]] = parse_seconds(name, text)
         try:
-            drain = drains.drain(self.site.store, body["host"], now, **given)
+            drain = drains.drain(self.store_for(request), body["host"], now, **given)
         except drains.Over:
             raise invalid(
                 "ends_at: give a time after starts_at, and not one that is over, or null for none"
@@ -54,7 +54,7 @@ class Undrain(Resource):
     )
     def on_post(self, request: Request):
         host = request.body["host"]
-        if not drains.undrain(self.site.store, host):
+        if not drains.undrain(self.store_for(request), host):
             # Only now: a host that has left the ledger may still be drained.
             if host not in hosts.read_hosts(self.site.placement):
                 raise _no_such_host(host)

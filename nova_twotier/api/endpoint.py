@@ -14,7 +14,9 @@ from nova_twotier.api.auth import Caller
 from nova_twotier.api.finding import find_array, find_job
 from nova_twotier.api.site import Site
 from nova_twotier.api.versions import CONDITIONAL, at_least
+from nova_twotier.db.event import User
 from nova_twotier.db.models import Array, Job
+from nova_twotier.db.store import Store
 
 #: HTTP statuses of refusals that every request may get.
 ALWAYS = (400, 406, 500, 503)
@@ -80,6 +82,11 @@ class Resource:
 
     def __init__(self, site: Site):
         self.site = site
+
+    def store_for(self, request: Request) -> Store:
+        """The database, in which events that are recorded name the caller."""
+        caller = request.caller
+        return self.site.store.acting_for(User(caller.user_id, caller.project_id))
 
     def revision(self, request: Request) -> object:
         """A value that differs whenever the database may give another answer to the request."""

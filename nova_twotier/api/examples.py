@@ -111,7 +111,13 @@ _ASKED = {
     "asked_to": "cancel",
     "array": None,
 }
-_HAPPENING = {"at": _SUBMITTED, "kind": "submitted", "detail": "", "why": None}
+_HAPPENING = {
+    "at": _SUBMITTED,
+    "kind": "submitted",
+    "detail": "",
+    "why": None,
+    "asked_by": {"user_id": _JOB["user_id"], "project_id": _JOB["project_id"]},
+}
 _POLICY = {
     "name": "amcbf",
     "description": policies.POLICIES["amcbf"].summary,

@@ -74,7 +74,7 @@ class Jobs(JobResource):
         uuid = quotas.reserve(self.site, request.caller.project_id, wanted["size"], pool)
         with job_trusts.trust(self.site, request.caller, uuid) as trust:
             job_resources.check(self.site, request.caller, wanted, trust)
-            job = self.site.store.submit(**wanted, **owner, trust_id=trust, submission=uuid)
+            job = self.store_for(request).submit(**wanted, **owner, trust_id=trust, submission=uuid)
         answer = self.shown(request, job)
         return Reply(answer, 201, {"Location": answer["links"][0]["href"]})
 
@@ -145,7 +145,7 @@ class OneJob(JobResource):
             owner = job.project_id, job.user_id
             qos.check(self.site, request.caller, new["qos"], job.pool, *owner)
         try:
-            changed = changes.change(self.site.store, job.number, new, may_extend)
+            changed = changes.change(self.store_for(request), job.number, new, may_extend)
         except changes.HasSlots:
             raise errors.has_slots() from None
         except changes.Extension as error:
@@ -159,7 +159,8 @@ class OneJob(JobResource):
         refusals=(404, 409),
     )
     def on_delete(self, request: Request, job: Job):
-        return self.shown(request, still_open(self.site.store.request_action(job.number, "cancel")))
+        asked = self.store_for(request).request_action(job.number, "cancel")
+        return self.shown(request, still_open(asked))
 
 
 class Complete(JobResource):
@@ -171,7 +172,7 @@ class Complete(JobResource):
     )
     def on_post(self, request: Request, job: Job):
         try:
-            asked = self.site.store.request_action(job.number, COMPLETE)
+            asked = self.store_for(request).request_action(job.number, COMPLETE)
         except NotStarted:
             raise errors.not_started("cancel it instead") from None
         return self.shown(request, still_open(asked))
@@ -185,7 +186,7 @@ class Hold(JobResource):
         refusals=(404, 409),
     )
     def on_post(self, request: Request, job: Job):
-        return self.shown(request, still_open(self.site.store.hold(job.number, True)))
+        return self.shown(request, still_open(self.store_for(request).hold(job.number, True)))
 
 
 class Release(JobResource):
@@ -196,7 +197,7 @@ class Release(JobResource):
         refusals=(404, 409),
     )
     def on_post(self, request: Request, job: Job):
-        return self.shown(request, still_open(self.site.store.hold(job.number, False)))
+        return self.shown(request, still_open(self.store_for(request).hold(job.number, False)))
 
 
 class Requeue(JobResource):
@@ -208,7 +209,7 @@ class Requeue(JobResource):
     )
     def on_post(self, request: Request, job: Job):
         try:
-            asked = changes.requeue(self.site.store, job.number)
+            asked = changes.requeue(self.store_for(request), job.number)
         except changes.Ending:
             raise errors.ending() from None
         except NotStarted:

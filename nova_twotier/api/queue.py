@@ -61,11 +61,11 @@ class Queue(Resource):
         pool, user = self._pool(request), request.caller.user_id
         # Tenants see the events, so only the log names the user.
         if mode := request.body.get("mode"):
-            self.site.store.set_queue_mode(pool, mode)
+            self.store_for(request).set_queue_mode(pool, mode)
             LOG.info("The queue of pool %s is %s: user %s", pool, mode, user)
         if policy := request.body.get("policy"):
             chosen = None if policy == schemas.AS_CONFIGURED else policy
-            queue_policy.choose(self.site.store, pool, chosen)
+            queue_policy.choose(self.store_for(request), pool, chosen)
             LOG.info("The policy of pool %s was set to %s: user %s", pool, policy, user)
         return {
             "pool": pool,

@@ -90,6 +90,20 @@ HAPPENING = {
     "kind": {"type": "string"},
     "detail": {"type": "string"},
     "why": WHY,
+    "asked_by": {
+        "anyOf": [
+            object_of(
+                {
+                    "user_id": {"type": ["string", "null"]},
+                    "project_id": {"type": ["string", "null"]},
+                }
+            ),
+            {"type": "null"},
+        ],
+        "description": "The user who asked for it through this API, and the project of the token; "
+        "both null for an operator of another project, whom only operators see. null: it came "
+        "about otherwise, or was recorded before there was this property.",
+    },
 }
 EVENT = object_of(
     {

@@ -51,6 +51,8 @@ EVENT = {
     "Event": "kind",
     "Detail": "detail",
     "Job": "job",
+    # Last: scripts that read `-f value` count columns.
+    "User": "asked_by",
 }
 #: Most characters of the indexes of tasks to show to people in a list.
 MOST_INDEXES = 32
@@ -132,10 +134,20 @@ class Events(FormattableColumn):
 
     def human_readable(self):
         return "\n".join(
-            f"{instant(event['at'])} {event['kind']}"
+            f"{instant(event['at'])} {event['kind']}{_of(event)}"
             + (f": {event['detail']}" if event["detail"] else "")
             for event in self._value
         )
+
+
+class AskedBy(FormattableColumn):
+    """The user who asked for an event."""
+
+    def human_readable(self):
+        return _name(self._value)
+
+    def machine_readable(self):
+        return self._value["user_id"]
 
 
 class Servers(FormattableColumn):
@@ -261,6 +273,16 @@ def with_expectations(item: dict) -> dict:
     return fields
 
 
+def _of(event: dict) -> str:
+    """Who asked for an event; who submitted a job is told with the job."""
+    asked = event.get("asked_by")
+    return f" by {_name(asked)}" if asked and event["kind"] != "submitted" else ""
+
+
+def _name(asked: dict) -> str:
+    return asked["user_id"] or "an operator"
+
+
 def _server(server: dict) -> str:
     slot = f"{'was ' if server['until'] else ''}{server['tier']}"
     host = f" on {server['host']}" if "host" in server else ""
@@ -282,6 +304,7 @@ _DURATIONS = ("estimate", "queue_offset", "run_before", "walltime")
 #: Fields that are shown in a form of their own.
 _CELLS: dict[str, type[FormattableColumn]] = {
     "array": InArray,
+    "asked_by": AskedBy,
     "dependencies": Dependencies,
     "estimate_from_history": History,
     "events": Events,

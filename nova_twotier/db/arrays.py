@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from nova_twotier.core import indexes
 from nova_twotier.core.reasons import waits
+from nova_twotier.db.event import USER
 from nova_twotier.db.models import Array, Delivery, Event, Job
 from nova_twotier.db.parts import in_parts
 from nova_twotier.db.selection import EVERY_JOB, Selection
@@ -84,6 +85,8 @@ def add(
     numbers = session.scalars(of_array).all()
     at = first.submitted_at
     submitted = {"at": at, "kind": "submitted"}
+    if user := session.info.get(USER):
+        submitted |= user._asdict()
     if routes := first.routes:
         deliveries = ([Delivery(route=route, due_at=at) for route in routes] for _each in numbers)
         session.add_all(

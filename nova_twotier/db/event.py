@@ -1,15 +1,18 @@
 """The tables of what happened, and of those who are still to be told of it."""
 
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from sqlalchemy import ForeignKey, String, Text
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
 
 from nova_twotier.db.base import Base
 from nova_twotier.db.reasoned import Reasoned
 
 #: The route of deliveries to the operator's message bus.
 BUS = "bus"
+#: By this, `Session.info` has the `User` for whom a session works, if there is one.
+USER = "user"
 
 
 def origin_of(webhook: str) -> str:
@@ -18,6 +21,16 @@ def origin_of(webhook: str) -> str:
     # In lower case, and with the port as a number: one receiver has one origin.
     host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
     return f"{url.scheme}://{host}" + (f":{url.port}" if url.port else "")
+
+
+class User(NamedTuple):
+    """Who asks for something: as columns of `Event` are called.
+
+    :ivar user_project_id: empty if the token is scoped to the whole system.
+    """
+
+    user_id: str
+    user_project_id: str
 
 
 class Event(Reasoned, Base):
@@ -32,6 +45,9 @@ class Event(Reasoned, Base):
     kind: Mapped[str] = mapped_column(String(32))
     #: Of events without a reason: a text that names no job.
     detail: Mapped[str] = mapped_column(Text, default="")
+    #: Who asked for it through the API, and in which project; None: it came about otherwise.
+    user_id: Mapped[str | None] = mapped_column(String(64))
+    user_project_id: Mapped[str | None] = mapped_column(String(64))
 
     deliveries: Mapped[list["Delivery"]] = relationship(lazy="raise")
 
@@ -50,3 +66,11 @@ class Delivery(Base):
     attempts: Mapped[int] = mapped_column(default=0, server_default="0")
     #: Why the last attempt failed.
     error: Mapped[str] = mapped_column(String(255), default="", server_default="")
+
+
+def sign(session: Session, *_flush: object) -> None:
+    """Note in new events for which user the session works; called before they are written."""
+    if user := session.info.get(USER):
+        for row in session.new:
+            if isinstance(row, Event):
+                row.user_id, row.user_project_id = user

@@ -15,7 +15,7 @@ from nova_twotier.db.connection import READING, StoreError, named, translated_er
 #: The schema of databases that were made before there were versions.
 FIRST = "0001"
 #: The schema that this program works with.
-NEWEST = "0030"
+NEWEST = "0031"
 SCRIPTS = "nova_twotier.db:migrations"
 #: The lock of upgrades in a database of PostgreSQL: any number.
 _LOCK = 0x74776F74696572

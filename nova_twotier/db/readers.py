@@ -57,6 +57,17 @@ class Reader:
             "kind": event.kind,
             "detail": self.text(event.reason) if event.reason else event.detail,
             "why": self.data(event.reason),
+            "asked_by": self._asker(event),
+        }
+
+    def _asker(self, event: Event) -> dict | None:
+        """Who asked for an event; projects are not told which operator did."""
+        if event.user_id is None:
+            return None
+        known = self._project_id in (None, event.user_project_id)
+        return {
+            "user_id": event.user_id if known else None,
+            "project_id": event.user_project_id if known else None,
         }
 
     def _visible(self, number: int) -> Job | None:

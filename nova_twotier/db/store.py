@@ -21,6 +21,7 @@ from nova_twotier.db.connection import (
     server_options,
 )
 from nova_twotier.db.dependencies import Dependency
+from nova_twotier.db.event import USER, User, sign
 from nova_twotier.db.learned import learned
 from nova_twotier.db.models import (
     DEFAULT_POOL,
@@ -99,12 +100,16 @@ class Store:
             raise
         self._session = sessionmaker(self._engine, expire_on_commit=False)
         event.listen(self._session, "before_flush", job_counts.follow)
+        event.listen(self._session, "before_flush", sign)
+        #: For whom its transactions work; None: for no user in particular.
+        self._user: User | None = None
         #: When each open session began, by `time.monotonic`.
         self._open: dict[object, float] = {}
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Session]:
         with self._timed(), self._session.begin() as session:
+            session.info[USER] = self._user
             yield session
 
     @contextlib.contextmanager
@@ -148,6 +153,12 @@ class Store:
         """
         store = copy.copy(self)
         store._open = {}
+        return store
+
+    def acting_for(self, user: User) -> "Store":
+        """The same store, whose transactions note this user in the events that they record."""
+        store = copy.copy(self)
+        store._user = user
         return store
 
     def close(self) -> None:

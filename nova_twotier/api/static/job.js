@@ -115,13 +115,18 @@ function Processes({job}) {
     </section>`;
 }
 
+// Who asked for an event; who submitted a job is told above.
+function asker({kind, asked_by: asked}) {
+  return asked && kind !== "submitted" ? ` by ${asked.user_id ?? "an operator"} ` : " ";
+}
+
 function Events({events}) {
   return html`
     <section aria-labelledby="events">
       <h3 id="events">Events</h3>
       <ol class="events">${[...events].reverse().map((event, index) => html`
         <li key=${events.length - index}>
-          <time datetime=${event.at}>${exactly(event.at)}</time> <b>${event.kind}</b>${" "}
+          <time datetime=${event.at}>${exactly(event.at)}</time> <b>${event.kind}</b>${asker(event)}
           ${event.detail}<${By} why=${event.why} />
         </li>`)}</ol>
       ${events.length === 0 && html`<p class="muted">Nothing has happened yet.</p>`}

@@ -260,6 +260,41 @@ def _told(queue):
     return queue["pool"], queue["mode"], queue["policy"]["name"]
 
 
+class TestWhoAsked(ApiCase):
+    """Operators see who asked for an event; a project sees which of its own users did."""
+
+    def asked(self, by, job):
+        events = self.answered(200, self.get(f"/v1/events?job={job['uuid']}", by))["events"]
+        return {each["kind"]: each["asked_by"] for each in events}
+
+    def test_a_user_of_the_project(self):
+        job = self.submit("alice:demo")
+        self.happen(job, "started")
+        self.answered(202, self.ask("DELETE", f"/v1/jobs/{job['uuid']}", "bob:demo"))
+        alice, bob = ({"user_id": user, "project_id": "demo"} for user in ("alice", "bob"))
+        expected = {"submitted": alice, "started": None, "asked to cancel": bob}
+        for by in ("alice:demo", "carol:admin:admin"):
+            self.assertEqual(expected, self.asked(by, job))
+
+    def test_an_operator(self):
+        job = self.submit("alice:demo")
+        body = {"json": {"uuids": [job["uuid"]]}}
+        self.answered(202, self.ask("POST", "/v1/jobs/cancel", "carol:admin:admin", **body))
+        carol = {"user_id": "carol", "project_id": "admin"}
+        self.assertEqual(carol, self.asked("carol:admin:admin", job)["asked to cancel"])
+        hidden = {"user_id": None, "project_id": None}
+        self.assertEqual(hidden, self.asked("alice:demo", job)["asked to cancel"])
+        explained = self.get(f"/v1/jobs/{job['uuid']}/explain", "alice:demo").json
+        self.assertEqual(hidden, explained["events"][-1]["asked_by"])
+
+    def test_tasks_of_an_array(self):
+        body = {"json": {"size": 1, "indexes": "0-2"}}
+        self.answered(201, self.ask("POST", "/v1/arrays", "alice:demo", **body))
+        events = self.get("/v1/events", "alice:demo").json["events"]
+        alice = {"user_id": "alice", "project_id": "demo"}
+        self.assertEqual([alice] * 3, [each["asked_by"] for each in events])
+
+
 class TestEvents(ApiCase):
     OPTIONS = "max_limit = 2"
 

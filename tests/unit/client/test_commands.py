@@ -296,6 +296,16 @@ class TestShow(CommandCase):
         table = self.succeed("job", "explain", job["uuid"])
         self.assertIn("| 2096-10-02T07:06:40Z started: in the foreground, immediately", table)
 
+    def test_explain_says_who_asked(self):
+        job = self.submit(name="solver")
+        self.succeed("job", "hold", "solver")
+        self.succeed("job", "cancel", job["uuid"], by="carol:ops:admin")
+        told = self.succeed("job", "explain", "solver")
+        self.assertIn("Z held by alice", told)
+        self.assertIn("Z asked to cancel by an operator", told)
+        rows = self.shown("event", "list", "--job", "solver")
+        self.assertEqual(["alice", "alice", None], [row["User"] for row in rows])
+
     def test_explain_without_a_manager(self):
         job = self.submit(name="solver")
         self.last_beat(23_280.0)

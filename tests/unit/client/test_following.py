@@ -207,7 +207,7 @@ class TestCommand(CommandCase):
             lambda: self.happen(None, "queue paused", "pool default", at=4e9),
         ]
         self.assertEqual(
-            "At                    Number  Event    Detail\n"
+            "At                    Number  Event    Detail            User\n"
             "2096-10-02T07:06:40Z  1       started  in fg, immediate\n"
             "2096-10-02T07:06:40Z          queue paused  pool default\n",
             self.follow(steps=steps),
@@ -232,6 +232,7 @@ class TestCommand(CommandCase):
                 "Event": "started",
                 "Detail": "in fg",
                 "Job": mine["uuid"],
+                "User": None,
             },
             row,
         )
@@ -244,12 +245,12 @@ class TestCommand(CommandCase):
         self.assertEqual("", self.follow("-f", "value", steps=steps))
         out = self.follow("--all-projects", steps=steps, by="admin:admin")
         self.assertEqual(
-            ["At", "Number", "Project", "Event", "Detail"], out.splitlines()[0].split()
+            ["At", "Number", "Project", "Event", "Detail", "User"], out.splitlines()[0].split()
         )
         self.assertIn("  other    started  in fg\n", out)
         listed = self.succeed("event", "list", "--all-projects", "-f", "csv", by="admin:admin")
         self.assertEqual(
-            '"At","Number","Project","Event","Detail","Job"', listed.partition("\n")[0]
+            '"At","Number","Project","Event","Detail","Job","User"', listed.partition("\n")[0]
         )
 
     def test_mistakes(self):

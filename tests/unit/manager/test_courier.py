@@ -110,6 +110,7 @@ class TestDelivering(CourierCase):
                             "effect": None,
                             "text": "preempted by a job of another project",
                         },
+                        "asked_by": None,
                     },
                 },
             },
