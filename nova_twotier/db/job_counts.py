@@ -53,6 +53,16 @@ def not_over(
             yield not_by_index(column) == value
 
 
+def ending(session: Session, pool: str) -> set[int]:
+    """Numbers of the jobs of a pool that give up their servers.
+
+    `Job.finished_at` will be when that began, and is written when it is done: with images, minutes
+    later. Who reads the jobs that have ended since some time has to look for these, too.
+    """
+    query = select(Job.number).where(Job.state == JobState.ENDING, not_by_index(Job.pool) == pool)
+    return set(session.scalars(query))
+
+
 def not_by_index(column: InstrumentedAttribute[str]) -> ColumnElement[str]:
     """An expression that equals the column, and keeps databases from using the index on it.
 

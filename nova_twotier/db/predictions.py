@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, and_, delete, insert, or_, select, update
+from sqlalchemy import Row, Select, and_, delete, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from nova_twotier.core.prediction.calibration import Calibration, Interval
@@ -74,19 +74,26 @@ def ended(session: Session, pool: str, since: float, most: int | None) -> Sequen
 
     With the work that is recorded of them; None: nothing is.
     """
-    query = (
-        select(
-            *(Job.number, Job.project_id, Job.user_id, Job.size, Job.estimate, Job.walltime),
-            *(Job.eligible_at, Job.started_at, Job.finished_at, Job.run_before),
-            *(Prediction.work, Prediction.ran),
-        )
-        .outerjoin(Prediction, Prediction.job == Job.number)
-        .where(job_counts.not_by_index(Job.pool) == pool, Job.finished_at >= since)
-        .where(Job.started_at.is_not(None), _BY_ITSELF)
-        .order_by(Job.finished_at.desc())
-        .limit(most)
+    query = _ended(pool).where(Job.finished_at >= since)
+    return session.execute(query.order_by(Job.finished_at.desc()).limit(most)).all()[::-1]
+
+
+def ended_late(session: Session, pool: str, since: float, numbers: Iterable[int]) -> list[Row]:
+    """Those of these jobs that ended by themselves before some time; as of `ended`."""
+    query = _ended(pool).where(Job.finished_at < since)
+    parts = (query.where(Job.number.in_(part)) for part in in_parts(numbers))
+    return [row for part in parts for row in session.execute(part)]
+
+
+def _ended(pool: str) -> Select:
+    query = select(
+        *(Job.number, Job.project_id, Job.user_id, Job.size, Job.estimate, Job.walltime),
+        *(Job.eligible_at, Job.started_at, Job.finished_at, Job.run_before),
+        *(Prediction.work, Prediction.ran),
     )
-    return session.execute(query).all()[::-1]
+    query = query.outerjoin(Prediction, Prediction.job == Job.number)
+    by_itself = Job.started_at.is_not(None), _BY_ITSELF
+    return query.where(job_counts.not_by_index(Job.pool) == pool, *by_itself)
 
 
 def past(row: Row, work: float) -> Past:

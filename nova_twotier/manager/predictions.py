@@ -18,6 +18,7 @@ from nova_twotier.core.policies import Policy
 from nova_twotier.core.prediction.questions import Answer, Question
 from nova_twotier.core.prediction.unblocking import enders
 from nova_twotier.core.snapshot import Snapshot
+from nova_twotier.db import job_counts
 from nova_twotier.db import predictions as stored
 from nova_twotier.db.models import Job, PoolPrediction
 from nova_twotier.db.prediction import LATEST
@@ -83,6 +84,8 @@ class Predictions:
         #: The last jobs from which it has learned, and since when it looks for others.
         self._learned: set[int] = set()
         self._since: float | None = None
+        #: Numbers of the jobs that were giving up their servers then.
+        self._ending = set[int]()
         #: The last trouble that was logged.
         self._trouble = ""
         self._closed = False
@@ -137,10 +140,14 @@ class Predictions:
             if self._done is None:
                 self._done = stored.done(session, self._pool)
             since, most = (0.0, KEEP) if self._since is None else (self._since, None)
+            # Read first: polls go on, and one that is done in between would be missed.
+            ending = job_counts.ending(session, self._pool)
+            late = stored.ended_late(session, self._pool, since, self._ending | ending)
             rows = stored.ended(session, self._pool, since, most)
-        new = [row for row in rows if row.number not in self._learned]
+        self._ending, read = ending, [*late, *rows]
+        new = [row for row in read if row.number not in self._learned]
         over = {row.number: self._work_of(row) for row in new}
-        self._learned = {row.number for row in rows}
+        self._learned = {row.number for row in read}
         if rows:
             # If the clock was set back, the ends of earlier jobs are in the future.
             self._since = min(rows[-1].finished_at, taken.now) - OVERLAP

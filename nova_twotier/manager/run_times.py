@@ -4,14 +4,16 @@ from collections.abc import Iterable, Mapping, Set
 from itertools import compress
 from operator import is_not
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from nova_twotier.core.jobs import UNKNOWN_CPU
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.core.prediction import run_times
 from nova_twotier.core.prediction.history import History
+from nova_twotier.db import job_counts
 from nova_twotier.db.models import Job
+from nova_twotier.db.parts import in_parts
 from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
 from nova_twotier.manager.operations.context import Jobs
@@ -44,6 +46,8 @@ class RunTimes:
         #: If the clock was set back, the ends of earlier jobs are in the future.
         self._until: float | None = None
         self._known = set[int]()
+        #: Numbers of the jobs that were giving up their servers at the last read.
+        self._ending = set[int]()
         #: The jobs at the last poll, and the numbers of those that were not in the queue then.
         self._seen: Mapping[int, Job] = {}
         self._outside = set[int]()
@@ -79,8 +83,9 @@ class RunTimes:
     def _read(self, now: float) -> None:
         """Learn from the jobs that have finished since the last time."""
         with self._store.reading() as session:
-            rows = self._finished(session)
-        for _finished_at, number, size, estimate, walltime, project, user, ran in rows:
+            late, rows = self._late(session), self._finished(session)
+            self._ending = job_counts.ending(session, self._pool)
+        for _finished_at, number, size, estimate, walltime, project, user, ran in (*late, *rows):
             if number not in self._known:
                 cpu = (UNKNOWN_CPU,) * size
                 job = CoreJob(number, size, 0.0, cpu, estimate, walltime=walltime)
@@ -91,12 +96,24 @@ class RunTimes:
 
     def _finished(self, session: Session) -> list:
         """Rows of `_COLUMNS` of the finished jobs, in the order in which they ended."""
-        query = select(*_COLUMNS).where(Job.pool == self._pool, Job.state == JobState.FINISHED)
+        query = self._of_finished
         if self._until is not None:
             query = query.where(Job.finished_at >= self._until)
         query = query.order_by(Job.finished_at.desc(), Job.number.desc())
         most = MOST if self._until is None else None
         return list(reversed(session.execute(query.limit(most)).all()))
+
+    def _late(self, session: Session) -> list:
+        """Rows of those that ended earlier, but had not given up their servers at the last read."""
+        if self._until is None:
+            return []
+        query = self._of_finished.where(Job.finished_at < self._until)
+        parts = (query.where(Job.number.in_(part)) for part in in_parts(self._ending))
+        return [row for part in parts for row in session.execute(part)]
+
+    @property
+    def _of_finished(self) -> Select:
+        return select(*_COLUMNS).where(Job.pool == self._pool, Job.state == JobState.FINISHED)
 
 
 def _owner(job: Job) -> tuple[str, str]:

@@ -262,6 +262,20 @@ class TestPredictions(testtools.TestCase):
     def test_what_was_predicted_under_another_policy_teaches_nothing(self):
         self.check_begins_anew(policy="easy")
 
+    def over(self, finished_at, ran, state=JobState.FINISHED):
+        """A job that has ended, or is about to, after so many seconds on its slots."""
+        number = self.submit(1, estimate=100, state=state)
+        with self.store.transaction() as session:
+            job = session.get(Job, number)
+            job.started_at, job.finished_at, job.run_before = 0.0, finished_at, ran
+        return number
+
+    def predicted_run(self, made, at):
+        made.poll(self.after(), self.jobs, at)
+        self.threads.do()
+        told = self.of(self.waiting)
+        return told.finish - told.start
+
     def test_jobs_that_end_after_the_clock_was_set_back_are_learned_from(self):
         made = self.make(estimator="sdpn")
         for at, ended, expected in (
@@ -269,14 +283,21 @@ class TestPredictions(testtools.TestCase):
             (200.0, (150.0,) * 7, 60.0),
         ):
             for finished_at in ended:
-                over = self.submit(1, estimate=100, state=JobState.FINISHED)
-                with self.store.transaction() as session:
-                    job = session.get(Job, over)
-                    job.started_at, job.finished_at, job.run_before = 0.0, finished_at, expected
-            made.poll(self.after(), self.jobs, at)
-            self.threads.do()
-            told = self.of(self.waiting)
-            self.assertEqual(expected / 2, told.finish - told.start)
+                self.over(finished_at, expected)
+            self.assertEqual(expected / 2, self.predicted_run(made, at))
+
+    def test_jobs_whose_servers_leave_late_are_learned_from(self):
+        """They have ended before others that it knows: images take their time."""
+        made = self.make(estimator="sdpn")
+        for _job in range(3):
+            self.over(900.0, 30.0)
+        late = [self.over(None, 60.0, state=JobState.ENDING) for _job in range(7)]
+        self.assertEqual(15.0, self.predicted_run(made, 1000.0))
+        with self.store.transaction() as session:
+            for number in late:
+                job = session.get(Job, number)
+                job.state, job.finished_at = JobState.FINISHED, 400.0
+        self.assertEqual([30.0, 30.0], [self.predicted_run(made, at) for at in (1100.0, 1200.0)])
 
     def test_what_comes_after_the_last_date_never_comes(self):
         """No list with such a time could be shown."""

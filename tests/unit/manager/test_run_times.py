@@ -6,6 +6,7 @@ from sqlalchemy import select
 
 from nova_twotier.db.models import Job
 from nova_twotier.db.states import JobState
+from tests.executors import OneByOne
 from tests.unit.manager import builders
 from tests.unit.manager.builders import hosts
 from tests.unit.manager.engine_case import PollCase
@@ -26,7 +27,7 @@ class TestPredictions(PollCase):
     def submit(self, size=1, **values):
         return self.store.submit(size, [1.0] * size, at=self.now, project_id="p", **values)
 
-    def finished(self, *seconds, size=1, **values):
+    def finished(self, *seconds, size=1, ended=100.0, **values):
         for number, each in enumerate(seconds):
             values = {"project_id": "p", "user_id": "", "state": JobState.FINISHED, **values}
             past = builders.job(
@@ -34,7 +35,7 @@ class TestPredictions(PollCase):
                 size=size,
                 run_since=None,
                 run_before=each,
-                finished_at=100.0 + number,
+                finished_at=ended + number,
                 **values,
             )
             with self.store.transaction() as session:
@@ -119,6 +120,26 @@ class TestPredictions(PollCase):
         second = self.submit()
         self.poll()
         self.assertEqual([(10.0, 1), (30.0, 3)], [self.told(first), self.told(second)])
+
+    def test_a_job_whose_servers_leave_late_counts_once_they_have(self):
+        """It has ended before others of which the manager knows: images take their time."""
+        self.engine = self.make_engine(workers=OneByOne())
+        slow = self.running(number=50, size=1, project_id="p", user_id="", run_before=20.0)
+        self.store.request_action(slow.number, "complete")
+        self.poll(builders.servers(slow))
+        self.now += 300.0
+        self.finished(10.0, 30.0, ended=self.now - 50.0)
+        jobs = [self.submit()]
+        self.poll(builders.servers(slow, task="deleting"))
+        self.assertEqual(JobState.ENDING, self.store.job(slow.number).state)
+        self.now += 100.0
+        for _step in range(3):
+            self.poll()
+        self.assertEqual(JobState.FINISHED, self.store.job(slow.number).state)
+        for _job in range(2):
+            jobs.append(self.submit())
+            self.poll()
+        self.assertEqual([(30.0, 2), (20.0, 3), (20.0, 3)], [self.told(job) for job in jobs])
 
     def test_off_by_default(self):
         self.options = {}
