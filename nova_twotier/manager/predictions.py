@@ -78,8 +78,8 @@ class Predictions:
         self._at = -math.inf
         self._of: Snapshot | None = None
         self._took = 0.0
-        #: The work of each job, and in how many seconds of its run; None: to be read.
-        self._done: dict[int, tuple[float, float]] | None = None
+        #: The work of the jobs of the last scene, and in how many seconds of their runs.
+        self._done: dict[int, tuple[float, float]] = {}
         self._rates: Mapping[int, float] = {}
         #: The last jobs from which it has learned, and since when it looks for others.
         self._learned: set[int] = set()
@@ -137,8 +137,9 @@ class Predictions:
 
     def _learn_and_predict(self, taken: Scene) -> None:
         with self._store.reading() as session:
-            if self._done is None:
-                self._done = stored.done(session, self._pool)
+            if any(seen.ran and number not in self._done for number, seen in taken.seen.items()):
+                # Who has just been preempted was in no scene while it left its slots.
+                self._done = stored.done(session, self._pool) | self._done
             since, most = (0.0, KEEP) if self._since is None else (self._since, None)
             # Read first: polls go on, and one that is done in between would be missed.
             ending = job_counts.ending(session, self._pool)
@@ -166,12 +167,12 @@ class Predictions:
 
     def _work(self, number: int, ran: float) -> tuple[float, float]:
         """The work that a job has done in the first `ran` seconds of its run, and `ran`."""
-        recorded = (self._done or {}).get(number, (0.0, 0.0))
+        recorded = self._done.get(number, (0.0, 0.0))
         return stored.work_done(recorded, ran, self._rates.get(number, 1.0)), ran
 
     def _work_of(self, row: Row) -> float:
         """The work of a job that has ended; what nobody followed counts as run at full speed."""
-        if self._done is not None and row.number not in self._done and row.work is not None:
+        if row.number not in self._done and row.work is not None:
             self._done[row.number] = row.work, row.ran
         return self._work(row.number, row.run_before)[0]
 
@@ -206,7 +207,7 @@ class Predictions:
                 continue
             after = ending.get(forecast.start) if number in queue else None
             known = after is not None and after in taken.seen and forecast.start < math.inf
-            work, ran = (self._done or {}).get(number, (0.0, 0.0))
+            work, ran = self._done.get(number, (0.0, 0.0))
             told.append(
                 Told(
                     number,

@@ -348,6 +348,25 @@ class TestPredictions(testtools.TestCase):
         told = self.of(self.running)
         self.assertEqual((45.0, 60.0), (told.work, told.ran))
 
+    def test_the_work_of_a_job_that_was_just_being_preempted_is_kept(self):
+        """Meanwhile it is neither in the queue nor on slots."""
+        made, job = self.make(), self.jobs[self.running]
+        made.poll(self.after(), self.jobs, 40.0)
+        self.threads.do()
+        made._rates = {self.running: 0.25}
+        made.poll(self.after(), self.jobs, 80.0)
+        self.threads.do()
+        idle = Hosts([Host("a", 4, 2)])
+        made.poll(Snapshot(idle, [self.jobs[self.waiting].core]), self.jobs, 140.0)
+        self.threads.do()
+        job.stop(80.0)
+        job.state = JobState.QUEUED
+        queue = [job.core, self.jobs[self.waiting].core]
+        made.poll(Snapshot(idle.copy(), queue), self.jobs, 200.0)
+        self.threads.do()
+        told = self.of(self.running)
+        self.assertEqual((50.0, 80.0), (told.work, told.ran))
+
     def test_only_the_first_of_a_long_queue(self):
         after = self.after()
         number = max(self.jobs)
