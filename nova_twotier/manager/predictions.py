@@ -14,6 +14,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from oslo_log import log as logging
 from sqlalchemy import Row
 
+from nova_twotier.core import prediction
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.prediction.questions import Answer, Question
 from nova_twotier.core.prediction.unblocking import enders
@@ -146,6 +147,10 @@ class Predictions:
             late = stored.ended_late(session, self._pool, since, self._ending | ending)
             rows = stored.ended(session, self._pool, since, most)
         self._ending, read = ending, [*late, *rows]
+        if not self._rates:
+            # It has predicted nothing yet, but the jobs have run on since another manager did.
+            estimator = prediction.get(self._options.estimator)
+            self._rates = estimator.rates(taken.present(self._policy, {}))
         new = [row for row in read if row.number not in self._learned]
         over = {row.number: self._work_of(row) for row in new}
         self._learned = {row.number for row in read}

@@ -9,7 +9,7 @@ import testtools
 from sqlalchemy import event, func, select
 
 from nova_twotier.core import policies
-from nova_twotier.core.actions import FG
+from nova_twotier.core.actions import BG, FG
 from nova_twotier.core.cluster import UNMANAGED, Host
 from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.snapshot import NONE_AWAY, Snapshot
@@ -366,6 +366,18 @@ class TestPredictions(testtools.TestCase):
         self.threads.do()
         told = self.of(self.running)
         self.assertEqual((50.0, 80.0), (told.work, told.ran))
+
+    def test_a_job_in_the_background_goes_on_as_slowly_under_another_manager(self):
+        below = self.submit(4, estimate=100, state=JobState.RUNNING, tier="bg", cpu=[0.9] * 4)
+        after, works = self.after(), []
+        after.cluster.start(self.jobs[below].core, BG, until=200.0)
+        first, another = (self.make(estimator="sdpn", policy="amcbf") for _manager in range(2))
+        for made, at in ((first, 60.0), (first, 120.0), (another, 180.0)):
+            made.poll(after, self.jobs, at)
+            self.threads.do()
+            works.append(self.of(below).work)
+        self.assertAlmostEqual(works[1] - works[0], works[2] - works[1])
+        self.assertLess(works[0], 60.0)
 
     def test_only_the_first_of_a_long_queue(self):
         after = self.after()
