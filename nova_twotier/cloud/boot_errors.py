@@ -56,9 +56,11 @@ def too_large(
 
     :param flavor: as Nova shows it.
     """
-    for resource, limit, delta in unified_limits(str(refused)):
-        if delta > limit:
-            return waits.QUOTA_TOO_SMALL(resource=resource, limit=limit)
+    over = unified_limits(str(refused))
+    if alone := [(resource, limit) for resource, limit, delta in over if delta > limit]:
+        least = min(limit for _resource, limit in alone)
+        resources = ", ".join(resource for resource, limit in alone if limit == least)
+        return waits.QUOTA_TOO_SMALL(resource=resources, limit=least)
     excess = limits.exceeded(size, flavor)
     if excess is None:
         return None

@@ -19,11 +19,13 @@ T = TypeVar("T")
 
 LOG = logging.getLogger(__name__)
 
-#: Nova's texts about its own quotas, and about Neutron's.
+#: Nova's texts about its own quotas, and about Neutron's; and how those of oslo.limit begin.
 _QUOTA = re.compile(
-    r"quota exceeded(?: for|, too many)? ?([\w, ]*)|maximum number of (\w+) exceeded", re.IGNORECASE
+    r"quota exceeded(?: for|, too many)? ?([\w, ]*)|maximum number of (\w+) exceeded"
+    r"|is over a limit for \[",
+    re.IGNORECASE,
 )
-#: The text of oslo.limit, with unified limits: resource, limit, delta.
+#: What oslo.limit says of each of the unified limits: resource, limit, delta.
 _OVER_LIMIT = re.compile(
     r"Resource (\S+) is over limit of (\d+) due to current usage \d+ and delta (\d+)"
 )
@@ -69,15 +71,23 @@ class CloudError(Exception):
 
 def shortage(text: str) -> str:
     """The resources whose quota is used up, by a text of Nova; empty if it is about others."""
-    if over := _OVER_LIMIT.findall(text):
+    if over := unified_limits(text):
         return ", ".join(resource for resource, *_numbers in over)
     found = _QUOTA.search(text)
     return (found[1] or found[2] or "quota").strip() if found else ""
 
 
 def unified_limits(text: str) -> list[tuple[str, int, int]]:
-    """The resources in a text of unified limits, each with its limit and what was asked for."""
-    return [(name, int(limit), int(delta)) for name, limit, delta in _OVER_LIMIT.findall(text)]
+    """The limits for which Nova refused a request, by a text of unified limits: of which resource,
+    how large, and what was asked for.
+
+    The text names resources without a limit in Keystone, too, as if it was 0. Nova enforces that
+    only of some (`[quota]unified_limits_resource_list`), so that any other limit is the reason. It
+    may be in the part that Nova has cut off, as from the fault of a server: then none is known.
+    """
+    found = [(name, int(limit), int(delta)) for name, limit, delta in _OVER_LIMIT.findall(text)]
+    registered = [over for over in found if over[1] > 0]
+    return registered or (found if "]" in text else [])
 
 
 class Undecided(CloudError):

@@ -1,7 +1,9 @@
 """Jobs that meet the limits of real Nova: what each becomes when it is too large for them."""
 
+import types
 from unittest import mock
 
+import fixtures
 from nova import exception
 from nova.limit import local, placement
 from nova.virt.fake import FakeDriver
@@ -77,9 +79,14 @@ class TestQuotas(LargeJobCase):
 class TestUnifiedLimits(LargeJobCase):
     """Nova says in other words that a limit in Keystone is reached."""
 
-    def limit(self, **limits):
-        registered = dict.fromkeys((*LEGACY, *CLASSES), 1000)
-        self.useFixture(LimitFixture(registered | limits, {}))
+    def limit(self, without=(), **limits):
+        """Register limits, but none for the resource classes without one."""
+        registered = dict.fromkeys({*LEGACY, *CLASSES} - {*without}, 1000) | limits
+        self.useFixture(LimitFixture(registered, {}))
+        # What the fixture leaves out: Nova asks for the names of all limits if one seems to be 0.
+        named = [types.SimpleNamespace(resource_name=name) for name in registered]
+        client = types.SimpleNamespace(registered_limits=lambda: named)
+        self.useFixture(fixtures.MonkeyPatch("nova.limit.utils.IDENTITY_CLIENT", client))
         self.flags(driver="nova.quota.UnifiedLimitsDriver", group="quota")
 
     def test_servers(self):
@@ -90,6 +97,30 @@ class TestUnifiedLimits(LargeJobCase):
         one, two = (self.store.submit(size, [0.5]) for size in (3, 2))
         self.until(one.number, JobState.RUNNING)
         self.assertEqual("servers", dict(self.until_refused(two).parameters)["resources"])
+
+    def test_resources_without_a_limit(self):
+        """Nova names them as well; by default it requires only a limit of servers."""
+        self.limit(without=CLASSES, servers=3)
+        expected = waits.QUOTA_TOO_SMALL(resource="servers", limit=3)
+        self.assertEqual(expected, self.until_refused(self.store.submit(4, [0.5])))
+        one, two = (self.store.submit(size, [0.5]) for size in (3, 2))
+        self.until(one.number, JobState.RUNNING)
+        self.assertEqual(waits.QUOTA(resources="servers"), self.until_refused(two))
+        self.store.request_action(one.number, "cancel")
+        self.until(two.number, JobState.RUNNING)
+
+    def test_requests_at_the_same_time(self):
+        """Nova counts again when the servers have hosts; their fault has a part of what it says."""
+        self.limit(without=CLASSES, servers=3)
+        one = self.store.submit(3, [0.5])
+        self.until(one.number, JobState.RUNNING)
+        two = self.store.submit(2, [0.5])
+        passed = mock.Mock(wraps=placement)
+        passed.enforce_num_instances_and_resources = lambda *given, **_options: given[-1]
+        with mock.patch("nova.compute.api.placement_limits", passed):
+            self.assertEqual({"resources": "quota"}, dict(self.until_refused(two).parameters))
+        self.store.request_action(one.number, "cancel")
+        self.until(two.number, JobState.RUNNING)
 
     def test_members_of_a_server_group(self):
         self.limit(server_group_members=3)

@@ -11,7 +11,7 @@ import requests
 from keystoneauth1 import exceptions as ksa_exc
 
 from nova_twotier.cloud import consoles
-from nova_twotier.cloud.errors import CloudError, NotYet, UnfitFlavor, UnfitImage
+from nova_twotier.cloud.errors import CloudError, NotYet, UnfitFlavor, UnfitImage, shortage
 from nova_twotier.cloud.listing import Lister
 from nova_twotier.cloud.servers import JOB_KEY, NOTICE_KEY, Server
 from nova_twotier.core.actions import Tier
@@ -278,6 +278,31 @@ class TestQuota(CloudCase):
         self.assertEqual(("class:VCPU", None), (error.shortage, error.reason))
         error = self.refused(self.UNIFIED.format("servers", 3) + "0 and delta 4]")
         self.assertEqual({"resource": "servers", "limit": 3}, self.too_small(error))
+
+    def over(self, **limits):
+        """Nova's text about limits that 4 further servers exceed, beside 2 of others."""
+        each = "Resource class:{} is over limit of {} due to current usage 2 and delta 4"
+        listed = ", ".join(each.format(*limit) for limit in sorted(limits.items()))
+        return f"Project p is over a limit for [{listed}]"
+
+    def test_resources_without_a_limit_in_keystone(self):
+        """Nova names them as well, and refuses nothing because of them while it names another."""
+        error = self.refused(self.over(CUSTOM_TWOTIER_SLOT=0, DISK_GB=-1, VCPU=5))
+        self.assertEqual(("class:VCPU", None), (error.shortage, error.reason))
+        error = self.refused(self.over(CUSTOM_TWOTIER_SLOT=0, DISK_GB=-1, VCPU=3))
+        self.assertEqual({"resource": "class:VCPU", "limit": 3}, self.too_small(error))
+
+    def test_limits_of_nothing(self):
+        """Nova does not say which of them it enforces."""
+        error = self.refused(self.over(CUSTOM_TWOTIER_SLOT=0, DISK_GB=-1, VCPU=0))
+        names = "class:CUSTOM_TWOTIER_SLOT, class:VCPU"
+        self.assertEqual({"resource": names, "limit": 0}, self.too_small(error))
+
+    def test_a_text_that_is_cut_off(self):
+        """As in the fault of a server: the limit that is used up may be in the other part."""
+        text = self.over(CUSTOM_TWOTIER_SLOT=0, MEMORY_MB=0, VCPU=5)
+        for length, expected in ((len(text) - 1, "class:VCPU"), (len(text) - 70, "quota")):
+            self.assertEqual(expected, shortage(text[:length]))
 
 
 class TestPower(CloudCase):
