@@ -9,6 +9,7 @@ from oslo_upgradecheck import upgradecheck
 from oslo_upgradecheck.upgradecheck import Result
 
 from nova_twotier import conf as config
+from nova_twotier.audit import unified_limits
 from nova_twotier.audit.checks import (
     config_files,
     configuration,
@@ -20,6 +21,7 @@ from nova_twotier.audit.checks import (
     openings,
     pools,
 )
+from nova_twotier.audit.checks import unified_limits as limits
 from nova_twotier.audit.checks.results import failure, success, warning
 from nova_twotier.audit.nova import Nova
 from nova_twotier.cloud.errors import CloudError
@@ -98,6 +100,7 @@ class Checks(upgradecheck.UpgradeCommands):
             *((name, _configured(check)) for name, check in CONFIGURATION),
             ("Nova and Placement", Checks._cloud),
             *((name, _deployed(check)) for name, check in DEPLOYMENT),
+            ("Unified limits", Checks._unified_limits),
         )
 
     def check(self) -> int:
@@ -121,6 +124,19 @@ class Checks(upgradecheck.UpgradeCommands):
         except (config.ConfigError, CloudError, PlacementError, facts.TooOld) as error:
             return failure(" ".join(str(error).split()))
         return success()
+
+    def _unified_limits(self) -> Result:
+        """Ask Keystone for Nova's limits, if Nova does."""
+        if self._conf.quota.driver != configuration.UNIFIED_LIMITS:
+            return success()
+        if self._facts is None:
+            return warning("not checked: see Nova and Placement")
+        try:
+            registered = unified_limits.registered(*session_for(self._conf, "nova"))
+        except (config.ConfigError, CloudError) as error:
+            return warning(f"not checked: {' '.join(str(error).split())}")
+        flavors = self._facts.two_tier_flavors.values()
+        return limits.registered_limits(self._conf, registered, flavors)
 
 
 def _configured(check):

@@ -156,7 +156,7 @@ def metadata_quota(conf, _facts: Facts) -> Result:
     if conf.quota.driver == NO_QUOTA:
         return success()
     if conf.quota.driver == UNIFIED_LIMITS:
-        return success(f"the limits are in Keystone: {MOST_ITEMS} server_metadata_items are enough")
+        return success("the limits are in Keystone: see Unified limits")
     allowed = conf.quota.metadata_items
     if 0 <= allowed < MOST_ITEMS:
         return warning(

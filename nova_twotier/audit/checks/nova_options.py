@@ -36,6 +36,8 @@ QUOTA = [
     cfg.StrOpt("driver", default="nova.quota.DbQuotaDriver"),
     cfg.IntOpt("metadata_items", default=128),
     cfg.BoolOpt("count_usage_from_placement", default=False),
+    cfg.StrOpt("unified_limits_resource_strategy", default="require"),
+    cfg.ListOpt("unified_limits_resource_list", default=["servers"]),
 ]
 #: Options that no other service has, by group.
 NOVAS_OWN = {

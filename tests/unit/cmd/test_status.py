@@ -26,7 +26,8 @@ class TestConfiguration(StatusCase):
         code, results = self.check()
         self.assertEqual(SUCCESS, code)
         everything = [name for name, _check in (*status.CONFIGURATION, *status.DEPLOYMENT)]
-        self.assertEqual({*everything, "Nova and Placement"}, results.keys())
+        others = {"Nova and Placement", "Unified limits"}
+        self.assertEqual({*everything, *others}, results.keys())
         for name in ("Access rules of the API", "Pools of hosts"):
             result, details = results.pop(name)
             self.assertEqual((SUCCESS, "not checked: "), (result, details[:13]))
@@ -175,16 +176,63 @@ class TestConfiguration(StatusCase):
         ):
             self.shows(name, WARNING, words, f"{change}\n")
 
-    def test_quota_by_unified_limits(self):
-        change = """\
-            [quota]
-            driver = nova.quota.UnifiedLimitsDriver
-            count_usage_from_placement = false
-            metadata_items = 10
-            """
-        code, results = self.check(change)
-        self.assertEqual(SUCCESS, code)
-        self.assertIn("in Keystone", results["Quota of metadata items"][1])
+
+class TestUnifiedLimits(StatusCase):
+    """Nova takes a limit that Keystone does not have for 0, if its options say so."""
+
+    NAME = "Unified limits"
+    DRIVER = (
+        "[quota]\ndriver = nova.quota.UnifiedLimitsDriver\n"
+        "count_usage_from_placement = false\nmetadata_items = 10\n"
+    )
+    IGNORE = f"{DRIVER}unified_limits_resource_strategy = ignore\n"
+    SERVERS = {
+        "servers": 10,
+        "class:CUSTOM_TWOTIER_SLOT": -1,
+        "class:VCPU": 20,
+        "class:MEMORY_MB": -1,
+        "server_metadata_items": 128,
+    }
+    GROUPS = {"server_groups": 10, "server_group_members": 10}
+
+    def register(self, limits):
+        name = "nova_twotier.audit.unified_limits.registered"
+        self.useFixture(fixtures.MonkeyPatch(name, lambda *_: limits))
+
+    def test_all_that_nova_requires(self):
+        self.register({"servers": 10})
+        self.assertEqual(SUCCESS, self.check(self.DRIVER)[0])
+        self.register({**self.SERVERS, **self.GROUPS})
+        self.assertEqual(SUCCESS, self.check(self.IGNORE)[0])
+
+    def test_what_servers_need(self):
+        self.register({})
+        self.shows(self.NAME, FAILURE, "registered limit of servers for", self.DRIVER)
+        some = {**self.SERVERS, **self.GROUPS}
+        del some["class:CUSTOM_TWOTIER_SLOT"]
+        self.register(some)
+        words = "registered limit of class:CUSTOM_TWOTIER_SLOT for"
+        self.shows(self.NAME, FAILURE, words, self.IGNORE)
+        ignored = f"{self.IGNORE}unified_limits_resource_list = class:CUSTOM_TWOTIER_SLOT\n"
+        self.assertEqual(SUCCESS, self.check(ignored)[0])
+
+    def test_what_a_flavor_needs(self):
+        self.register({**self.SERVERS, **self.GROUPS})
+        specs = {**FLAVOR, "resources:CUSTOM_GPU": "1", "resources:MEMORY_MB": "0"}
+        found = deployed(flavors={"slot": specs})
+        self.shows(self.NAME, FAILURE, "limit of class:CUSTOM_GPU for", self.IGNORE, found=found)
+
+    def test_server_groups(self):
+        self.register(self.SERVERS)
+        words = "limit of server_group_members, server_groups, which"
+        self.shows(self.NAME, WARNING, words, self.IGNORE)
+
+    def test_metadata_items(self):
+        self.register({"servers": 10, "server_metadata_items": 20})
+        self.shows(self.NAME, WARNING, "server_metadata_items is 20: set it to 48", self.DRIVER)
+
+    def test_a_keystone_that_is_not_there(self):
+        self.shows(self.NAME, WARNING, "not checked: Keystone's catalog has no", self.DRIVER)
 
 
 class TestKeys(StatusCase):
