@@ -22,6 +22,7 @@ from nova_twotier.cloud.errors import (
     NotYet,
     Undecided,
     UnfitFlavor,
+    shortage,
     translated,
 )
 from nova_twotier.cloud.instance_actions import InstanceAction, action_of
@@ -268,9 +269,22 @@ class Cloud:
         self.nova.servers.shelve(server.id)
 
     @translated
-    def unshelve(self, server: Server, host: str | None = None) -> None:
-        """Bring a server back to `host`, as in `hosts`, or to where the scheduler sends it."""
+    def unshelve(self, server: Server, host: str | None = None, again: bool = False) -> None:
+        """Bring a server back to `host`, as in `hosts`, or to where the scheduler sends it.
+
+        :param again: it was asked for before, and the server did not come back.
+        :raises CloudError: also if it did not for quota: Nova counts it when it has found a host,
+            and writes only into its record of actions that it was too much.
+        """
+        if again:
+            self._require_quota(server)
         self.nova.servers.unshelve(server.id, host=host and self._host_names.names.service(host))
+
+    def _require_quota(self, server: Server) -> None:
+        action, _now = self._reader.latest_action(server.id, "unshelve")
+        details = [each.get("details") or "" for each in (action or {}).get("events", ())]
+        if said := next(filter(shortage, details), ""):
+            raise CloudError(f"Nova did not unshelve server {server.id}: {said}", 403)
 
     @translated
     def suspend(self, server: Server) -> None:

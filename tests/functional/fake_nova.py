@@ -245,7 +245,7 @@ class FakeNova:
     def shelve(self, server):
         self.faults.around(lambda: self._begin(server.id, "shelving", self._offload, "shelve"))
 
-    def unshelve(self, server, host=None):
+    def unshelve(self, server, host=None, again=False):
         def restore(server):
             self._restore(server, host)
 

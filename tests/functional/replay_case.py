@@ -56,7 +56,7 @@ class PromptNova(FakeNova):
             self._planned.update({(job.uuid, index): host for index, host in plan})
         super().boot(job, user_data, first=first)
 
-    def unshelve(self, server, host=None):
+    def unshelve(self, server, host=None, again=False):
         super().unshelve(server)
         if host:
             self._planned[server.job, server.index] = host

@@ -43,7 +43,7 @@ class PlanningNova(FakeNova):
         self._mbps[job.uuid] = job.mbps
         super().boot(job, user_data, first=first)
 
-    def unshelve(self, server, host=None):
+    def unshelve(self, server, host=None, again=False):
         self._targets[server.id] = host
         super().unshelve(server)
 

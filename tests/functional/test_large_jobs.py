@@ -10,6 +10,8 @@ from nova.virt.fake import FakeDriver
 from oslo_limit.fixture import LimitFixture
 
 from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.servers import Server
+from nova_twotier.core.actions import Tier
 from nova_twotier.core.reasons import waits
 from nova_twotier.db.states import JobState
 from tests.functional.queue_case import QueueTestCase
@@ -121,6 +123,21 @@ class TestUnifiedLimits(LargeJobCase):
             self.assertEqual({"resources": "quota"}, dict(self.until_refused(two).parameters))
         self.store.request_action(one.number, "cancel")
         self.until(two.number, JobState.RUNNING)
+
+    def test_a_server_that_is_brought_back(self):
+        """Nova counts when it has a host for it; then it stays shelved, and Nova shows no fault."""
+        self.limit(**{"class:VCPU": 2})
+        _job, [shelved] = self.boot_job(Tier.FG, 1)
+        self.act(shelved, "shelve", "SHELVED_OFFLOADED")
+        _job, others = self.boot_job(Tier.FG, 2)
+        server = Server(shelved["id"], "", 0, "SHELVED_OFFLOADED", None, None)
+        self.cloud.unshelve(server)
+        self.settle(shelved, "SHELVED_OFFLOADED")
+        error = self.assertRaises(CloudError, self.cloud.unshelve, server, again=True)
+        self.assertEqual(("class:VCPU", False), (error.shortage, error.passing))
+        self.delete(others)
+        self.cloud.unshelve(server)
+        self.settle(shelved)
 
     def test_members_of_a_server_group(self):
         self.limit(server_group_members=3)

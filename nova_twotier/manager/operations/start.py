@@ -309,9 +309,10 @@ def _bringing_back(context: Context, server: Server) -> Callable[[], None]:
     cloud, hosts = context.env.cloud, context.plan(StartPlan).hosts
     if context.progress.was_suspended:
         return partial(cloud.resume, server)
-    if hosts:
-        return partial(cloud.unshelve, server, hosts[server.index])
-    return partial(cloud.unshelve, server)
+    unshelve = partial(cloud.unshelve, server)
+    if context.tried(RESTORE, server.id):
+        unshelve = partial(unshelve, again=True)
+    return partial(unshelve, hosts[server.index]) if hosts else unshelve
 
 
 def _crowded_out(context: Context) -> bool:

@@ -416,6 +416,18 @@ class TestRefused(OperationCase):
         self.advance(record, one, seen(gang))
         self.assertEqual([("shelve", gang[0])], self.calls)
 
+    def test_a_server_that_was_unshelved_in_vain(self):
+        """Whoever asks for it again looks up first whether it was for quota."""
+        one = job(state=JobState.RESTORING, saved=True)
+        gang = servers(one, "SHELVED_OFFLOADED", hosts=(None, None))
+        record = start(one)
+        for again in ({}, {"again": True}):
+            self.cloud.reset_mock()
+            self.advance(record, one, seen(gang))
+            for server in gang:
+                self.cloud.unshelve.assert_any_call(server, **again)
+                self.answer(record, f"restore {server.id}")
+
     def test_a_flavor_that_is_none_is_the_end(self):
         reason = failures.UNFIT_FLAVOR(flavor="big", wanted="resources:CUSTOM_TWOTIER_SLOT")
         one, record = self.refuse(UnfitFlavor(str(reason), 400, reason))
