@@ -21,6 +21,7 @@ from novaclient import exceptions as nova_exc
 from openstackclient import shell
 
 from nova_twotier import conf as config
+from nova_twotier.audit import unified_limits
 from nova_twotier.cloud.nova import session_for
 from nova_twotier.cloud.trusts import Given, Trusts
 from nova_twotier.cmd import manage
@@ -424,8 +425,8 @@ def test_no_secrets_in_the_logs(alice, cloud):
         assert secret not in text
 
 
-def test_user_and_catalog_of_the_guide(operator, cloud, monkeypatch, capsys):
-    """What doc/install.md has operators do in Keystone; after the others, as it adds a service."""
+def test_keystone_of_the_guide(operator, cloud, monkeypatch, capsys):
+    """What the pages have operators do in Keystone; after the others, as it adds a service."""
     for name, value in handover.read(cloud.info).environment().items():
         monkeypatch.setenv(name, value)
     # There is no terminal to ask.
@@ -454,6 +455,9 @@ def test_user_and_catalog_of_the_guide(operator, cloud, monkeypatch, capsys):
     assert "admin" in roles
     endpoints = made.keystone.get("/endpoints?interface=public").json()["endpoints"]
     assert "http://CONTROLLER:8782" in [endpoint["url"] for endpoint in endpoints]
+    conf = config.load([manager_conf], "test")
+    limits = unified_limits.registered(*session_for(conf, "nova"))
+    assert (limits["servers"], limits["class:CUSTOM_TWOTIER_SLOT"]) == (1000, 400)
 
     run(command for command in commands if removes(command))
     left = operator.keystone

@@ -13,6 +13,8 @@ RUNNERS = (
     ("doc/install.md", "openstack role", "tests/cloud/test_trusts.py"),
     ("doc/install.md", "openstack service", "tests/cloud/test_trusts.py"),
     ("doc/install.md", "openstack endpoint", "tests/cloud/test_trusts.py"),
+    ("doc/operator/plugin.md", "openstack registered limit", "tests/cloud/test_trusts.py"),
+    ("doc/operator/plugin.md", "openstack limit", "tests/cloud/test_trusts.py"),
     ("doc/install.md", "twotier-manage trust", "tests/cloud/test_trusts.py"),
     (TENANT, "openstack twotier job explain solver", "tests/unit/client/test_transcripts.py"),
     (TENANT, "openstack twotier job wait first second", "tests/unit/client/test_transcripts.py"),
