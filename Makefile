@@ -1,5 +1,7 @@
 # Everything happens in a virtual environment of this checkout; nothing is installed outside of it.
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+# The first that runs and is new enough: a name may be pyenv's, of a version that is not chosen.
+PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3; do \
+	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && exit; done; echo python3)
 VENV ?= .venv
 BIN = $(VENV)/bin
 # One process of tests more than cores: some tests wait more than they compute.
@@ -7,6 +9,9 @@ WORKERS = $(shell echo $$(( $$(nproc) + 1 )))
 SPHINX = $(BIN)/python -m sphinx --quiet --fail-on-warning \
 	--conf-dir doc --doctree-dir build/doctrees . build/html
 PYTEST = $(BIN)/python -m pytest -q --numprocesses $(WORKERS) --durations 10
+# Without ensurepip (on Debian and Ubuntu: python3-venv), Python leaves an environment that has no pip.
+ENVIRONMENT = test -x $(BIN)/pip || { $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "$(PYTHON) is \
+	Python %d.%d. 3.11 or newer is needed: make PYTHON=python3.12, for example" % sys.version_info[:2])' && $(PYTHON) -m venv $(VENV); }
 PIP = $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt
 
 # Some containers keep Python from storing bytecode. Each process of a cloud would compile Nova anew, for seconds.
@@ -52,7 +57,7 @@ cloud: $(VENV)/test
 # The simulator from the same source, but compiled: .compiled/bin/twotier-sim.
 compiled: VENV = .compiled
 compiled:
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(ENVIRONMENT)
 	$(PIP) mypy setuptools wheel
 	NOVA_TWOTIER_COMPILE=3 $(PIP) --no-build-isolation '.[sim]'
 
@@ -83,7 +88,7 @@ clean:
 	rm -rf $(VENV) .compiled build .demo .fakecloud .faults .nox .stestr mutants
 
 $(VENV)/demo $(VENV)/docs $(VENV)/mutation $(VENV)/test: $(VENV)/%: setup.cfg pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(ENVIRONMENT)
 	$(PIP) --editable '.[$*]'
 	if [ $* = test ] && pkg-config --exists libvirt 2>/dev/null; then $(PIP) --editable '.[agent]' \
 		|| echo "libvirt-python cannot be built: the tests of the node agent are skipped"; fi
