@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 #: Most mistakes of a request, or candidates for a job, to report.
 MOST = 10
+#: Statuses that Python 3.13 renamed: programs know our errors by these names.
+_NAMES = {413: "Request Entity Too Large"}
 
 
 class Refused(Exception):
@@ -197,7 +199,7 @@ def document(request_id: str, error: Refused) -> dict:
                 "request_id": request_id,
                 "code": f"twotier.{error.code}",
                 "status": error.status,
-                "title": http.HTTPStatus(error.status).phrase,
+                "title": _name(error.status),
                 "detail": detail,
                 "links": [],
                 **error.members,
@@ -209,9 +211,9 @@ def document(request_id: str, error: Refused) -> dict:
 
 def plain(status: int, detail: str = "", headers=None) -> Refused:
     """A refusal by a library, which gives only an HTTP status and perhaps a sentence."""
-    phrase = http.HTTPStatus(status).phrase
-    code = "request." + phrase.lower().replace(" ", "_").replace("-", "_")
-    return Refused(status, code, detail or phrase, headers=headers)
+    name = _name(status)
+    code = "request." + name.lower().replace(" ", "_").replace("-", "_")
+    return Refused(status, code, detail or name, headers=headers)
 
 
 def failure() -> Refused:
@@ -221,3 +223,7 @@ def failure() -> Refused:
         "internal",
         "the API failed on this request; tell the operator its request id",
     )
+
+
+def _name(status: int) -> str:
+    return _NAMES.get(status) or http.HTTPStatus(status).phrase

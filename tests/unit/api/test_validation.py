@@ -173,6 +173,7 @@ class TestBodies(ApiCase):
         headers = {"Content-Type": "application/json"}
         answer = self.ask("POST", "/v1/jobs", headers=headers, body=" " * 200000)
         self.refused(413, "request.request_entity_too_large", answer)
+        self.assertEqual("Request Entity Too Large", answer.json["errors"][0]["title"])
 
 
 class TestQueries(ApiCase):
