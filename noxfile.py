@@ -1,5 +1,6 @@
-"""What needs environments of its own, below .nox: tests on several releases of Nova, and wheels."""
+"""What needs environments of its own, below .nox: other Novas, other Pythons, and wheels."""
 
+import os
 import pathlib
 import shutil
 
@@ -22,6 +23,8 @@ TESTS = (
     "--ignore=tests/functional/test_databases.py",
     "--ignore=tests/functional/test_leaders.py",
 )
+#: Besides the oldest, which `make test` runs with.
+PYTHONS = ("3.12", "3.13")
 
 #: Where wheels go.
 WHEELS = pathlib.Path("dist")
@@ -40,6 +43,16 @@ def nova(session, release):
     session.run(
         "python", "-m", "pytest", "-q", "--numprocesses", processes, *(session.posargs or TESTS)
     )
+
+
+@nox.session(python=PYTHONS)
+def python(session):
+    """Unit tests and functional tests with other versions of Python, on the newest Nova."""
+    environment = os.path.relpath(session.virtualenv.location)
+    # What `make test` installs: also the node agent, where there is libvirt.
+    session.run("make", f"VENV={environment}", f"{environment}/test", external=True)
+    tests = session.posargs or ("--dist", "worksteal", "tests/unit", "tests/functional")
+    session.run("python", "-m", "pytest", "-q", "--numprocesses", "logical", *tests)
 
 
 @nox.session

@@ -124,7 +124,8 @@ def _nox(words: Sequence[str], _whole: bool) -> None:
     sessions = re.findall(r"@nox\.session.*?\ndef (\w+)\(", (ROOT / "noxfile.py").read_text(), re.S)
     named = [words[at + 1] for at, word in enumerate(words) if word in ("-s", "--session")]
     for name in named:
-        if name.partition("(")[0] not in sessions:
+        # With a parameter, nova(newest), or with the version of Python, python-3.13.
+        if re.split("[(-]", name)[0] not in sessions:
             raise Wrong(f"noxfile.py has no session {name}")
 
 

@@ -56,7 +56,7 @@ CHECKED = {
     "python benchmarks/manager.py": "a measurement, of minutes",
     "python -m nova_twotier.tools.faults": "shows what hours of `make faults` have written",
     "python3 receiver.py": "of the page; tests/unit/cloud/test_webhooks.py has its own receiver",
-    "python3.11 -m venv": "made the environment that the tests run in",
+    "python3 -m venv": "made the environment that the tests run in",
     "sqlite3": "tests/cloud/upgrade.py makes the backups by Python's sqlite3",
     "ssh-keygen": "another program",
     "useradd": "changes the system",

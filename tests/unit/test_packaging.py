@@ -1,9 +1,12 @@
 """What setup.cfg installs is what there is."""
 
+import ast
 import configparser
 import fnmatch
 import hashlib
 import pathlib
+import re
+import tomllib
 
 import testtools
 
@@ -28,6 +31,33 @@ def found(directories):
         for init in (ROOT / top).rglob("__init__.py"):
             first, *rest = init.parent.relative_to(ROOT).parts
             yield ".".join([names.get(first, first), *rest])
+
+
+class TestPythons(testtools.TestCase):
+    """The versions of Python that setup.cfg names."""
+
+    def setUp(self):
+        super().setUp()
+        config = configparser.ConfigParser()
+        config.read(ROOT / "setup.cfg")
+        self.named = re.findall(r"Python :: (3\.\d+)", config["metadata"]["classifiers"])
+        self.least = config["options"]["python_requires"].removeprefix(">=")
+
+    def test_the_first_is_the_least(self):
+        self.assertEqual(self.least, self.named[0])
+
+    def test_all_others_have_a_session_of_nox(self):
+        [versions] = re.findall(r"^PYTHONS = (.*)", (ROOT / "noxfile.py").read_text(), re.M)
+        self.assertEqual(self.named[1:], list(ast.literal_eval(versions)))
+
+    def test_each_gets_a_wheel(self):
+        pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())
+        tags = [f"cp{version.replace('.', '')}-manylinux_*" for version in self.named]
+        self.assertEqual(tags, pyproject["tool"]["cibuildwheel"]["build"].split())
+
+    def test_make_takes_each(self):
+        [names] = re.findall(r"for name in (.*?);", (ROOT / "Makefile").read_text())
+        self.assertEqual([f"python{version}" for version in self.named], names.split()[:-1])
 
 
 class TestPackages(testtools.TestCase):
