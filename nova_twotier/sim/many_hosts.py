@@ -152,7 +152,8 @@ class ManyHosts(Cluster):
         job = run.job
         places, cpu = places_of(run.hosts), numpy.array(job.cpu)
         hosts, counts = _counted(places)
-        loads = numpy.bincount(places, cpu)[hosts]
+        # By numpy's annotations, these would be whole numbers.
+        loads = numpy.asarray(numpy.bincount(places, cpu), numpy.float64)[hosts]
         spread = self.spreads[job.number] = Spread(places, cpu, hosts, counts, loads)
         self._count(run, spread, 1)
 

@@ -6,7 +6,9 @@ import fnmatch
 import hashlib
 import pathlib
 import re
+import runpy
 import tomllib
+from unittest import mock
 
 import testtools
 
@@ -58,6 +60,18 @@ class TestPythons(testtools.TestCase):
     def test_make_takes_each(self):
         [names] = re.findall(r"for name in (.*?);", (ROOT / "Makefile").read_text())
         self.assertEqual([f"python{version}" for version in self.named], names.split()[:-1])
+
+
+class TestCompiled(testtools.TestCase):
+    def test_lint_checks_the_types_that_compiled_code_trusts(self):
+        with mock.patch("setuptools.setup"):
+            names = runpy.run_path(str(ROOT / "setup.py"))["HOT"]
+        compiled = {path for name in names for path in ROOT.glob(f"nova_twotier/{name}.py")}
+        files = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["mypy"]["files"]
+        checked = [ROOT / each for each in files]
+        self.assertTrue(compiled)
+        left = [path for path in compiled if not any(map(path.is_relative_to, checked))]
+        self.assertEqual([], left)
 
 
 class TestPackages(testtools.TestCase):
