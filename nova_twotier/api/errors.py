@@ -6,7 +6,12 @@ from collections.abc import Sequence
 #: Most mistakes of a request, or candidates for a job, to report.
 MOST = 10
 #: Statuses that Python 3.13 renamed: programs know our errors by these names.
-_NAMES = {413: "Request Entity Too Large"}
+_NAMES = {
+    413: "Request Entity Too Large",
+    414: "Request-URI Too Long",
+    416: "Requested Range Not Satisfiable",
+    422: "Unprocessable Entity",
+}
 
 
 class Refused(Exception):

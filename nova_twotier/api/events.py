@@ -45,7 +45,10 @@ class Events(Resource):
             limit=size + 1,
         )
         found, more = found[:size], len(found) > size
-        reader = Reader(self.site.store, project, [event.reason for event, _job in found])
+        # An operator is told as much of one project's events as of all.
+        every = request.caller.may(f"{RULE}:all_projects", request.caller.project_id)
+        reasons = [event.reason for event, _job in found]
+        reader = Reader(self.site.store, None if every else project, reasons)
         return {
             "events": [
                 {

@@ -59,7 +59,7 @@ class Queue(Resource):
     )
     def on_patch(self, request: Request):
         pool, user = self._pool(request), request.caller.user_id
-        # Tenants see the events, so only the log names the user.
+        # In the events, other projects are not told which operator it was.
         if mode := request.body.get("mode"):
             self.store_for(request).set_queue_mode(pool, mode)
             LOG.info("The queue of pool %s is %s: user %s", pool, mode, user)

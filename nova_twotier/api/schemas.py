@@ -100,7 +100,8 @@ HAPPENING = {
             ),
             {"type": "null"},
         ],
-        "description": "The user who asked for it through this API, and the project of the token; "
+        "description": "The user who asked for it through this API, and the project of the token "
+        "(empty if it was for the whole system); "
         "both null for an operator of another project, whom only operators see. null: it came "
         "about otherwise, or was recorded before there was this property.",
     },

@@ -78,8 +78,7 @@ def shortage(text: str) -> str:
 
 
 def unified_limits(text: str) -> list[tuple[str, int, int]]:
-    """The limits for which Nova refused a request, by a text of unified limits: of which resource,
-    how large, and what was asked for.
+    """The unified limits for which Nova refused a request: resource, limit, what was asked for.
 
     The text names resources without a limit in Keystone, too, as if it was 0. Nova enforces that
     only of some (`[quota]unified_limits_resource_list`), so that any other limit is the reason. It

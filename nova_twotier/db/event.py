@@ -24,9 +24,9 @@ def origin_of(webhook: str) -> str:
 
 
 class User(NamedTuple):
-    """Who asks for something: as columns of `Event` are called.
+    """A user who asks for something; the fields are named like the columns of `Event`.
 
-    :ivar user_project_id: empty if the token is scoped to the whole system.
+    :ivar user_project_id: of the token; empty if the token is scoped to the whole system.
     """
 
     user_id: str

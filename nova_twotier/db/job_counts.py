@@ -56,8 +56,8 @@ def not_over(
 def ending(session: Session, pool: str) -> set[int]:
     """Numbers of the jobs of a pool that give up their servers.
 
-    `Job.finished_at` will be when that began, and is written when it is done: with images, minutes
-    later. Who reads the jobs that have ended since some time has to look for these, too.
+    Their `finished_at` is written only when that is done (with images, minutes later), and is the
+    time when it began. So code that reads jobs by `finished_at` has to look for these, too.
     """
     query = select(Job.number).where(Job.state == JobState.ENDING, not_by_index(Job.pool) == pool)
     return set(session.scalars(query))

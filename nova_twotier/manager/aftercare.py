@@ -19,7 +19,8 @@ from nova_twotier.manager.surplus import Surplus
 class Aftercare:
     """Looks after arrays, locks, notices, peers, and servers that should not be there.
 
-    Nothing of it is recorded: what Nova shows decides what is left to do.
+    None of it is part of the poll's transaction: after a crash, what Nova and the database show
+    says what is left to do.
 
     :param tell: sends a request; its future holds the error, or None.
     """

@@ -91,5 +91,5 @@ def _refusal(job: Job, present: Situation, network: Network) -> Reason | None:
 
 
 def too_large(job: Job, slots: int) -> Reason:
-    """Why a pool of so many slots in each tier never takes a job."""
+    """Why a pool of so many slots in each tier cannot take a job as it is now."""
     return waits.TOO_LARGE(size=job.size, slots=slots) if slots else waits.EMPTY_POOL(pool=job.pool)

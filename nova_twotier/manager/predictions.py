@@ -148,7 +148,7 @@ class Predictions:
             rows = stored.ended(session, self._pool, since, most)
         self._ending, read = ending, [*late, *rows]
         if not self._rates:
-            # It has predicted nothing yet, but the jobs have run on since another manager did.
+            # Nothing ran when it last predicted, or another manager did: jobs have run on since.
             estimator = prediction.get(self._options.estimator)
             self._rates = estimator.rates(taken.present(self._policy, {}))
         new = [row for row in read if row.number not in self._learned]

@@ -1,5 +1,6 @@
 """Checks of the limits in Keystone, for a Nova that takes its quotas from there."""
 
+import re
 from collections.abc import Iterable, Mapping
 
 from oslo_upgradecheck.upgradecheck import Result
@@ -7,15 +8,17 @@ from oslo_upgradecheck.upgradecheck import Result
 from nova_twotier.audit.checks.results import failure, success, warning
 from nova_twotier.audit.listed import listed
 from nova_twotier.cloud.peers import MOST_ITEMS
-from nova_twotier.core.flavors import is_nothing
+from nova_twotier.core.flavors import CPU_POLICY, is_nothing
 from nova_twotier.ledger.names import SLOT
 
 _METADATA = "server_metadata_items"
-#: What each job needs; each of its flavor's other resource classes besides.
-_SERVERS = ("servers", _METADATA, f"class:{SLOT}", "class:VCPU", "class:MEMORY_MB")
+#: What each job needs besides the resource classes of its flavor.
+_SERVERS = ("servers", _METADATA)
 #: Without these, a job only has no server group.
 _GROUPS = ("server_groups", "server_group_members")
-_RESOURCE = "resources:"
+#: An extra spec with an amount, also of a group of its own.
+_AMOUNT = re.compile(r"resources[^:]*:(\w+)")
+_CPUS = {"VCPU", "PCPU"}
 
 
 def registered_limits(
@@ -24,14 +27,10 @@ def registered_limits(
     """Check that Nova does not take a limit for 0 only because Keystone has none.
 
     :param registered: the registered limits, by resource.
-    :param flavors: extra specs of the flavors of jobs.
+    :param flavors: extra specs of the flavors of jobs; without one, a plain one counts.
     """
-    needed = {*_SERVERS, *_GROUPS}
-    for specs in flavors:
-        for key, amount in specs.items():
-            if key.startswith(_RESOURCE):
-                name = f"class:{key.removeprefix(_RESOURCE)}"
-                (needed.discard if is_nothing(amount) else needed.add)(name)
+    classes = set().union(*map(_classes, list(flavors) or [{}]))
+    needed = {*_SERVERS, *_GROUPS, *(f"class:{name}" for name in classes)}
     missing = {name for name in needed - registered.keys() if _is_enforced(conf, name)}
     allowed = registered.get(_METADATA, -1)
     if refused := sorted(missing.difference(_GROUPS)):
@@ -51,6 +50,20 @@ def registered_limits(
             "-1; scripts of large jobs start without the addresses of all processes"
         )
     return success()
+
+
+def _classes(specs: Mapping[str, str]) -> set[str]:
+    """The resource classes that Nova claims for a server of a flavor of jobs.
+
+    It has a disk: without one, Nova lets only administrators boot it.
+    """
+    named = {found[1]: amount for key, amount in specs.items() if (found := _AMOUNT.fullmatch(key))}
+    claimed = {SLOT, "MEMORY_MB", "DISK_GB"}
+    if not _CPUS & named.keys():
+        # Else the flavor's own number of CPUs does not count, whichever of both is named.
+        claimed.add("PCPU" if specs.get(CPU_POLICY) == "dedicated" else "VCPU")
+    nothing = {name for name, amount in named.items() if is_nothing(amount)}
+    return (claimed | named.keys()) - nothing
 
 
 def _is_enforced(conf, name: str) -> bool:

@@ -7,6 +7,7 @@ from sqlalchemy import Engine, event
 
 from nova_twotier.core.reasons import waits
 from nova_twotier.db import queue_policy
+from nova_twotier.db.event import User
 from nova_twotier.db.states import JobState
 from tests.unit.api.case import ApiCase
 
@@ -160,6 +161,7 @@ class TestMode(ApiCase):
                 [("queue paused", "pool default", None)],
                 [(event["kind"], event["detail"], event["project_id"]) for event in told],
             )
+            self.assertEqual({"user_id": None, "project_id": None}, told[0]["asked_by"])
             self.assertNotIn("carol", answer.text)
         events = self.get(f"/v1/events?job={job['uuid']}", "dave:other").json["events"]
         self.assertEqual(["submitted"], [event["kind"] for event in events])
@@ -286,6 +288,22 @@ class TestWhoAsked(ApiCase):
         self.assertEqual(hidden, self.asked("alice:demo", job)["asked to cancel"])
         explained = self.get(f"/v1/jobs/{job['uuid']}/explain", "alice:demo").json
         self.assertEqual(hidden, explained["events"][-1]["asked_by"])
+
+    def test_operators_need_not_ask_for_all_projects(self):
+        job = self.submit("carol:ops")
+        self.answered(202, self.ask("DELETE", f"/v1/jobs/{job['uuid']}", "dave:admin:admin"))
+        dave = {"user_id": "dave", "project_id": "admin"}
+        self.assertEqual(dave, self.asked("carol:ops:admin", job)["asked to cancel"])
+        hidden = {"user_id": None, "project_id": None}
+        self.assertEqual(hidden, self.asked("eve:ops", job)["asked to cancel"])
+
+    def test_whoever_acts_for_the_whole_system(self):
+        job = self.submit("alice:demo")
+        self.store.acting_for(User("root", "")).hold(self.store.find(job["uuid"]).number, True)
+        root = {"user_id": "root", "project_id": ""}
+        self.assertEqual(root, self.asked("carol:admin:admin", job)["held"])
+        hidden = {"user_id": None, "project_id": None}
+        self.assertEqual(hidden, self.asked("alice:demo", job)["held"])
 
     def test_tasks_of_an_array(self):
         body = {"json": {"size": 1, "indexes": "0-2"}}

@@ -191,6 +191,7 @@ class TestUnifiedLimits(StatusCase):
         "class:CUSTOM_TWOTIER_SLOT": -1,
         "class:VCPU": 20,
         "class:MEMORY_MB": -1,
+        "class:DISK_GB": -1,
         "server_metadata_items": 128,
     }
     GROUPS = {"server_groups": 10, "server_group_members": 10}
@@ -221,6 +222,17 @@ class TestUnifiedLimits(StatusCase):
         specs = {**FLAVOR, "resources:CUSTOM_GPU": "1", "resources:MEMORY_MB": "0"}
         found = deployed(flavors={"slot": specs})
         self.shows(self.NAME, FAILURE, "limit of class:CUSTOM_GPU for", self.IGNORE, found=found)
+
+    def test_each_flavor_counts(self):
+        some = {**self.SERVERS, **self.GROUPS}
+        del some["class:VCPU"]
+        self.register(some)
+        none, pinned = {**FLAVOR, "resources:VCPU": "0"}, {**FLAVOR, "hw:cpu_policy": "dedicated"}
+        for flavors in ({"none": none, "slot": FLAVOR}, {"slot": FLAVOR, "none": none}):
+            found = deployed(flavors=flavors)
+            self.shows(self.NAME, FAILURE, "limit of class:VCPU for", self.IGNORE, found=found)
+        _code, results = self.check(self.IGNORE, found=deployed(flavors={"pinned": pinned}))
+        self.assertIn("limit of class:PCPU for", results[self.NAME][1])
 
     def test_server_groups(self):
         self.register(self.SERVERS)

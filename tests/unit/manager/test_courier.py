@@ -12,6 +12,7 @@ from sqlalchemy.exc import OperationalError
 
 from nova_twotier.core.reasons import changes
 from nova_twotier.db import deliveries
+from nova_twotier.db.event import User
 from nova_twotier.db.models import Delivery, Job, origin_of
 from nova_twotier.manager.courier import Courier
 from tests.new_databases import new_store
@@ -119,6 +120,19 @@ class TestDelivering(CourierCase):
         ids = {headers["webhook-id"] for _path, headers, _body in self.receiver.received}
         self.assertEqual(3, len(ids))
         self.assertEqual([], self.left())
+
+    def test_who_asked_is_told_of_the_own_project_only(self):
+        job = self.submit()
+        for kind, user in (
+            ("held", User("bob", job.project_id)),
+            ("released", User("carol", "ops")),
+        ):
+            with self.store.acting_for(user).transaction() as session:
+                session.add(session.get(Job, job.number).happening(self.now, kind))
+        self.look()
+        told = {each["type"]: each["data"]["event"]["asked_by"] for each in self.posted()}
+        self.assertEqual({"user_id": "bob", "project_id": job.project_id}, told["job.held"])
+        self.assertEqual({"user_id": None, "project_id": None}, told["job.released"])
 
     def test_kinds_of_several_words(self):
         job = self.submit()
