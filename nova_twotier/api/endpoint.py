@@ -84,7 +84,7 @@ class Resource:
         self.site = site
 
     def store_for(self, request: Request) -> Store:
-        """The database, in which events that are recorded name the caller."""
+        """The store for a request that changes something: events it records name the caller."""
         caller = request.caller
         return self.site.store.acting_for(User(caller.user_id, caller.project_id))
 

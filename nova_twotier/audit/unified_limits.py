@@ -1,4 +1,4 @@
-"""Reads the limits that are registered for Nova from Keystone."""
+"""Reads Nova's registered limits from Keystone."""
 
 from collections.abc import Mapping
 from typing import Any, cast

@@ -274,7 +274,7 @@ def with_expectations(item: dict) -> dict:
 
 
 def _of(event: dict) -> str:
-    """Who asked for an event; who submitted a job is told with the job."""
+    """The words " by USER" for an event that a user asked for; none for a submission."""
     asked = event.get("asked_by")
     return f" by {_name(asked)}" if asked and event["kind"] != "submitted" else ""
 

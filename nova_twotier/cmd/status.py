@@ -126,7 +126,7 @@ class Checks(upgradecheck.UpgradeCommands):
         return success()
 
     def _unified_limits(self) -> Result:
-        """Ask Keystone for Nova's limits, if Nova does."""
+        """Check the registered limits in Keystone if Nova takes its quotas from there."""
         if self._conf.quota.driver != configuration.UNIFIED_LIMITS:
             return success()
         if self._facts is None:

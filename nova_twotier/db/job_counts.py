@@ -54,7 +54,7 @@ def not_over(
 
 
 def ending(session: Session, pool: str) -> set[int]:
-    """Numbers of the jobs of a pool that give up their servers.
+    """Numbers of the jobs of a pool whose servers are being deleted or shelved at their end.
 
     Their `finished_at` is written only when that is done (with images, minutes later), and is the
     time when it began. So code that reads jobs by `finished_at` has to look for these, too.

@@ -61,7 +61,7 @@ class Reader:
         }
 
     def _asker(self, event: Event) -> dict | None:
-        """Who asked for an event; projects are not told which operator did."""
+        """The user who asked for an event; both ids are None if the reader may not know which."""
         if event.user_id is None:
             return None
         known = self._project_id in (None, event.user_project_id)

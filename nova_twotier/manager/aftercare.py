@@ -17,7 +17,7 @@ from nova_twotier.manager.surplus import Surplus
 
 
 class Aftercare:
-    """Looks after arrays, locks, notices, peers, and servers that should not be there.
+    """Runs what follows each recorded poll: array limits, server locks, metadata, stray servers.
 
     None of it is part of the poll's transaction: after a crash, what Nova and the database show
     says what is left to do.

@@ -83,7 +83,7 @@ class Decisions:
         return self._decide(present, found, releasing)
 
     def _notice(self, present: Situation, found: Candidates) -> None:
-        """Note what has happened to other jobs than those that wait, and to unmanaged servers."""
+        """Note events of running and starting jobs, and of servers that belong to no job."""
         events = self.events
         events.notice_terms(found.running)
         events.notice_late(present.starting.values(), present.now)

@@ -278,7 +278,7 @@ class Engine:
         )
 
     def _carry_on(self, work: Round, recorded: _Recorded) -> None:
-        """Carry on what is under way, then let the policy decide; all of it in memory."""
+        """Advance open actions, then run a scheduling pass; `_write` records what came of it."""
         if self._upkeep.poll(work):
             self._decisions.events.happened(ALL)
         self._actions.take_answers(work)

@@ -30,7 +30,7 @@ MOST_ENDS = 1000
 
 
 class OpenActions:
-    """Carries actions on in memory, and makes their requests once the round is recorded.
+    """Advances the open actions; their requests to Nova are sent once the round is recorded.
 
     :param events: what has happened since the policy last decided; steps that free slots or fail
         are added.
@@ -58,18 +58,22 @@ class OpenActions:
         self._outcomes: dict[int, list[Outcome]] = {}
 
     def collect_answers(self, now: float) -> None:
+        """Take over the answers that have arrived since the last poll."""
         for number, outcomes in self._requests.collect(now).items():
             self._outcomes.setdefault(number, []).extend(outcomes)
 
     def take_answers(self, work: Round) -> None:
+        """Tell each open action what its requests were answered."""
         for action in work.opened:
             for outcome in self._outcomes.get(action.id, ()):
                 OPERATIONS[action.kind].answered(work.context(action), outcome)
 
     def drop_unwanted(self, work: Round) -> None:
-        """Drop starts of jobs that their owners have held or asked to end, that wait for a quota of
-        which another job has just been refused, or that may not take the tier any more: their
-        owners may change their class while the start is decided."""
+        """Drop start actions that have not begun and that are no longer wanted or allowed.
+
+        The owner has held the job, asked to end it or changed its class, so that it may not take
+        the tier any more; or another job has just been refused the quota that it needs.
+        """
         now = work.env.now
         for action in work.opened:
             if action.kind == ActionKind.START and action.begun_at is None:
@@ -117,7 +121,7 @@ class OpenActions:
             self._events.happened(ALL)
 
     def recorded(self, work: Round) -> None:
-        """The round has been recorded: forget the answers that it took, and make its requests."""
+        """Send the requests of a round that is recorded, and forget the answers that it used."""
         self._outcomes.clear()
         for action in work.opened:
             if action.state != ActionState.EXPECTED:

@@ -1,4 +1,4 @@
-"""The queue that the policy is shown, brought up to date at each poll."""
+"""The queue of waiting jobs that is passed to the policy; each poll updates it."""
 
 from collections.abc import Iterable, Mapping
 from itertools import compress
@@ -42,7 +42,7 @@ class ShownQueue:
         self._gate.forget()
 
     def update(self, present: Situation, found: Candidates) -> None:
-        """Follow the jobs that wait at this poll, and note what has happened to the queue.
+        """Update the queue from the jobs that wait at this poll, and note the events.
 
         Jobs that the pool, the gates or the limits keep from starting leave `found.queue`.
         """
@@ -90,7 +90,7 @@ class ShownQueue:
         return list({job.number: job for job in (*news, *fresh)}.values())
 
     def _follow(self, queue: Mapping[int, Job], renewed: Iterable[Job]) -> bool:
-        """Let jobs join and leave the shown queue, and exchange those that have changed.
+        """Add, remove and replace jobs of the queue.
 
         :param queue: the jobs that wait now, by number.
         :param renewed: those that may have changed; others are ignored.

@@ -14,7 +14,7 @@ from nova_twotier.manager.round import Round
 
 
 def stop(work: Round) -> None:
-    """Keep runs interrupted that could not be repaired in time: no manager was there, say.
+    """Stop the walltime of jobs whose servers are still down after their back-off.
 
     Those that have gone on are not: what they have run since then counts, whatever follows.
     """

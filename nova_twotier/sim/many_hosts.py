@@ -226,7 +226,7 @@ def _counted(places: Places) -> tuple[Places, Places]:
 
 
 def _some(counts: Places) -> Places:
-    """The indexes of the counts above zero."""
+    """The indexes at which the counts are above zero."""
     # numpy finds them several times as fast among booleans as among numbers.
     found: Places = (counts > 0).nonzero()[0]
     return found

@@ -425,7 +425,7 @@ def test_the_api_goes_away_and_comes_back(api, board):
 
 
 def test_without_a_ledger_no_connection_is_lost(api, board):
-    """The board does not say that the connection is lost if only the list of pools gets a 503."""
+    """The board stays connected if only its request for the pools is answered with 503."""
     page, answered = board("about:blank"), []
     page.on("response", lambda answer: answered.append((answer.url, answer.status)))
     page.goto(f"{api.url}/board")

@@ -101,7 +101,7 @@ class TestUnifiedLimits(LargeJobCase):
         self.assertEqual("servers", dict(self.until_refused(two).parameters)["resources"])
 
     def test_resources_without_a_limit(self):
-        """Nova names them as well; by default it requires only a limit of servers."""
+        """Nova's error lists them, too; by default it enforces only the limit of servers."""
         self.limit(without=CLASSES, servers=3)
         expected = waits.QUOTA_TOO_SMALL(resource="servers", limit=3)
         self.assertEqual(expected, self.until_refused(self.store.submit(4, [0.5])))

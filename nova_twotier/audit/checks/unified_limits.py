@@ -24,7 +24,7 @@ _CPUS = {"VCPU", "PCPU"}
 def registered_limits(
     conf, registered: Mapping[str, int], flavors: Iterable[Mapping[str, str]]
 ) -> Result:
-    """Check that Nova does not take a limit for 0 only because Keystone has none.
+    """Check that Keystone has every registered limit without which Nova refuses servers of jobs.
 
     :param registered: the registered limits, by resource.
     :param flavors: extra specs of the flavors of jobs; without one, a plain one counts.

@@ -280,7 +280,7 @@ class TestQuota(CloudCase):
         self.assertEqual({"resource": "servers", "limit": 3}, self.too_small(error))
 
     def over(self, **limits):
-        """Nova's text about limits that 4 further servers exceed, beside 2 of others."""
+        """Nova's error when 4 more servers exceed the limits while 2 are in use."""
         each = "Resource class:{} is over limit of {} due to current usage 2 and delta 4"
         listed = ", ".join(each.format(*limit) for limit in sorted(limits.items()))
         return f"Project p is over a limit for [{listed}]"
@@ -299,7 +299,7 @@ class TestQuota(CloudCase):
         self.assertEqual({"resource": names, "limit": 0}, self.too_small(error))
 
     def test_a_text_that_is_cut_off(self):
-        """As in the fault of a server: the limit that is used up may be in the other part."""
+        """Nova cuts the fault of a server off: the limit that is used up may be in the rest."""
         text = self.over(CUSTOM_TWOTIER_SLOT=0, MEMORY_MB=0, VCPU=5)
         for length, expected in ((len(text) - 1, "class:VCPU"), (len(text) - 70, "quota")):
             self.assertEqual(expected, shortage(text[:length]))

@@ -1,4 +1,4 @@
-"""Queues, clusters and jobs that are pickled, as for the process that predicts, stay the same.
+"""Jobs, queues and clusters are equal after pickling, as for the process that predicts.
 
 Also run with compiled code, whose classes Python cannot pickle by itself.
 """

@@ -287,7 +287,7 @@ class TestPredictions(testtools.TestCase):
             self.assertEqual(expected / 2, self.predicted_run(made, at))
 
     def test_jobs_whose_servers_leave_late_are_learned_from(self):
-        """They have ended before others that it knows: images take their time."""
+        """Storing images delays the end of a job until later ones have been learned from."""
         made = self.make(estimator="sdpn")
         for _job in range(3):
             self.over(900.0, 30.0)
